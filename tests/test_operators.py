@@ -1,5 +1,6 @@
 """What runs is seen under any name, so a ready-made function earns nothing, however it was reached."""
 
+import gc
 import subprocess
 import sys
 from collections import OrderedDict
@@ -14,6 +15,7 @@ from torch import Tensor
 from autograder.judging.operators import AND_MORE, LATER, later_code_in, recording
 from autograder.judging.shortcuts import ran_in, record_is_odd
 from autograder.judging.values import Returned
+from autograder.judging.vocabulary import outside
 from autograder.paths import find_course
 
 from .answer_keys import SEED, key_of, released
@@ -142,7 +144,8 @@ def test_what_may_run_code_later_is_noted(value: object, kind: str) -> None:
 def softmax_seen(setting: str, body: str) -> set[str]:
     """Return what is recorded of a softmax in lesson 4's first check: a student's cell, and the body of the answer."""
     names: dict[str, Any] = {"torch": torch, "F": torch.nn.functional}
-    exec(f"{setting}\ndef stable_softmax(x, dim=-1):\n    {body}", names)
+    source = f"{setting}\ndef stable_softmax(x, dim=-1):\n    {body}"
+    exec(compile(source, "a cell", "exec"), names)
     check = key_of("04_softmax").checks_of("stable_softmax")[0]
     outcome = check.values(names["stable_softmax"], SEED, record=True)
     assert isinstance(outcome, Returned), outcome
@@ -164,6 +167,80 @@ held[1].enter_context(torch.device("cpu"))
     assert AND_MORE in seen
 
 
+CALLED_BACK = {
+    "the module's name": (
+        "turns = []\nclass Own:\n    def __str__(self):\n        turns.append(0)\n"
+        "        return take('__main__') if len(turns) == 2 else '__main__'\n__name__ = Own()",
+        "some = torch.ones(1).any(); state[:] = [x]; turns.clear(); bool(some)",
+    ),
+    "a number of its own": (
+        "from fractions import Fraction\nclass Own(Fraction):\n    @property\n    def numerator(self): return take(1)",
+        "state[:] = [x]; torch.tensor([Own(1, 2)], dtype=torch.float64)",
+    ),
+    "a number in a library's sequence": (
+        "from collections import deque\nfrom fractions import Fraction\nclass Own(Fraction):\n"
+        "    @property\n    def numerator(self): return take(1)",
+        "state[:] = [x]; torch.tensor([deque([Own(1, 2)])], dtype=torch.float64)",
+    ),
+    "how numbers are printed": (
+        "from fractions import Fraction\nclass Own(Fraction):\n"
+        "    def _richcmp(self, other, op): return take(True)\ntorch.set_printoptions(precision=Own(4))",
+        "state[:] = [x]\n    try: str(torch.ones(1) / 3)\n    except Exception: pass",
+    ),
+    "how digits are printed": (
+        "class Own:\n    def __str__(self): return take('4')\ntorch.set_printoptions(precision=Own())",
+        "state[:] = [x]; str(torch.ones(1) / 3)",
+    ),
+    "a function": ("def own(number): return take(number)", "state[:] = [x]; torch.ones(1).apply_(own)"),
+    "a thread": (
+        "from threading import Thread",
+        "state[:] = [x]; t = Thread(target=take, args=(0,)); t.start(); t.join()",
+    ),
+    "what the garbage collector ends": (
+        "def waiting():\n    try: yield\n    finally: take(0)\n"
+        "def leave():\n    pair, it = [], waiting()\n    next(it)\n    pair.append((pair, it))",
+        "leave(); state[:] = [x]; torch.ones(2000).unbind()",
+    ),
+    "what the garbage collector ends afterward": (
+        "def waiting(x, out):\n    try: yield\n    finally: out.copy_(F.softmin(-x, dim=-1))\n"
+        "def leave(x, out):\n    pair, it = [], waiting(x, out)\n    next(it)\n    pair.append((pair, it))",
+        "out = x * 0; leave(x, out); return out",
+    ),
+    "a class of its class": (
+        "import abc\nclass Meta(abc.ABCMeta):\n    def __hash__(self): return take(1)\nclass Own(metaclass=Meta): pass",
+        "state[:] = [x]\n    try: torch.norm(x, Own())\n    except Exception: pass",
+    ),
+    "what its class is": (
+        "class Own:\n    @property\n    def __class__(self): return take(list)",
+        "state[:] = [x]\n    try: torch.norm(x, [Own()])\n    except Exception: pass",
+    ),
+    "a place": (
+        "class Own:\n    def __index__(self): return take(0)",
+        "state[:] = [x]; x[Own():]",
+    ),
+    "a dictionary": (
+        "class Own(dict):\n    def values(self): return take([])",
+        "state[:] = [x]\n    try: torch.norm(x, Own())\n    except Exception: pass",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", CALLED_BACK)
+def test_what_pytorch_or_the_recorder_calls_back_is_seen_or_asked_about(way: str) -> None:
+    setting, body = CALLED_BACK[way]
+    take = (
+        "state, made = [], []\ndef take(result):\n"
+        "    while state: made[:] = [F.softmin(-state.pop(), dim=-1)]\n    return result\n"
+    )
+    gc.freeze()  # as in a sandbox
+    try:
+        seen = softmax_seen(take + setting, f"{body}\n    return made[0] if made else x")
+    finally:
+        gc.unfreeze()
+        torch.set_printoptions(profile="default")
+    assert "softmax" in seen or outside(seen, key_of("04_softmax").known("stable_softmax", SEED))
+
+
 @pytest.mark.parametrize(
     ("setting", "body", "kind"),
     [
@@ -175,7 +252,7 @@ held[1].enter_context(torch.device("cpu"))
             "return Own.apply(x.clone().requires_grad_()) * 2",
             "Function",
         ),
-        ("", "r = x.clone().requires_grad_().exp(); r.register_hook(lambda g: g); return r", "hook"),
+        ("", "r = x.clone().requires_grad_().exp(); r.register_hook(lambda g: g); return r", "function"),
     ],
 )
 def test_what_autograd_or_a_tensor_of_its_own_calls_later_is_noted(setting: str, body: str, kind: str) -> None:
@@ -185,6 +262,14 @@ def test_what_autograd_or_a_tensor_of_its_own_calls_later_is_noted(setting: str,
 def test_complex_numbers_are_seen_under_any_name() -> None:
     assert "complex" in softmax_seen("", "return (x + 1j).exp().real")
     assert "complex" not in softmax_seen("", "return x.exp()")
+
+
+@pytest.mark.parametrize("options", [{"precision": 17}, {"threshold": 10_000}])
+def test_numbers_leave_in_what_is_printed_with_many_digits_or_at_length(options: dict[str, Any]) -> None:
+    torch.set_printoptions(**options)
+    seen = softmax_seen("", "str(x); return x.exp()")
+    torch.set_printoptions(profile="default")
+    assert "item" in seen
 
 
 @pytest.mark.parametrize("way", ["format(y, '.17g')", "int(y * 2.0**52)", "float(y)", "[*map(repr, [y.item()])]"])

@@ -8,11 +8,13 @@ object that may compute when nothing is recorded: it came back (`later::generato
 from __future__ import annotations
 
 import contextlib
+import gc
+import inspect
 import sys
+import threading
 from collections.abc import Iterable, Iterator
-from functools import partial
 from itertools import islice
-from types import FrameType, FunctionType, NoneType
+from types import BuiltinFunctionType, EllipsisType, FrameType, FunctionType, MethodDescriptorType, NoneType
 from typing import Any
 
 import numpy as np
@@ -32,15 +34,20 @@ FOR_NUMPY = ("numpy", "__array__", "__dlpack__")  # by which a tensor's numbers 
 LATER = "later::"  # before the kind of an object that may run code when nobody records it
 PLAIN = (
     *(NoneType, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, range, slice),
-    *(torch.Tensor, torch.dtype, torch.device, np.ndarray, np.generic),
+    EllipsisType,
+    *(torch.Tensor, torch.nn.Parameter, torch.Size, torch.dtype, torch.device, np.ndarray, np.generic),
     *(torch.UntypedStorage, torch.TypedStorage),  # which a deep copy hands over
 )
-HOOKS = ("register_hook", "register_post_accumulate_grad_hook")
+CALLED = (FunctionType, BuiltinFunctionType, MethodDescriptorType, type(torch.Tensor.T.__get__))
 READ_BY = ("__iter__", "__getitem__", "__len__", "__getattribute__")
 LIBRARIES = ("collections", "torch", "numpy")
 DEEPEST, MOST_LOOKED_AT = 8, 1000
-TO_PYTHON, MOST_NUMBERS, USUAL_DIGITS = "aten::_local_scalar_dense", 5000, 6
+TO_PYTHON, MOST_NUMBERS = "aten::_local_scalar_dense", 5000
+USUAL_DIGITS, USUAL_NUMBERS = 6, 1000  # of what is printed
 MOST_NODES = 2000  # of a result's graph
+NAME, MODULE = vars(type)["__name__"].__get__, vars(type)["__module__"].__get__
+ODD = "<odd>"  # a name that is no text
+HOLDERS = (list, tuple, dict, slice)
 FROM_TEXT = "<string>"  # where `exec` and `eval` say that code comes from
 
 
@@ -53,11 +60,11 @@ class FunctionRecorder(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Note a function and the modules that call it, and call it."""
-        name = getattr(func, "__name__", "")
+        name = text(func.__name__) if any(type(func) is kind for kind in CALLED) else operator_name(func)
         note(self._names, name)
-        if name in HOOKS:
-            note(self._names, f"{LATER}hook")
-        note_all(self._names, unrecorded_in((args, kwargs)))
+        if name == "__repr__" and not prints_few():
+            note(self._names, "item")
+        note_all(self._names, unrecorded_in((args, kwargs, vars(PRINT_OPTS))))
         for module in callers(sys._getframe(1)):
             note(self._names, CALLER + module)
         return func(*args, **(kwargs or {}))
@@ -81,7 +88,7 @@ class OperatorRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Note an operator, and run it."""
         name = operator_name(func)
         note(self._names, name)
-        note_all(self._names, (LATER + kind.__name__ for kind in types if not is_plain(kind)))
+        note_all(self._names, (LATER + name_of(kind) for kind in types if not is_plain(kind)))
         if name == TO_PYTHON:
             self._note_number(args[0])
         result = func(*args, **(kwargs or {}))
@@ -90,13 +97,18 @@ class OperatorRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
     def _note_number(self, number: torch.Tensor) -> None:
-        """Note that a number leaves PyTorch, by whatever way: as `item` does, but to be printed as usual."""
+        """Note that a number leaves PyTorch, by whatever way, as `item` does; printing does not come here."""
         self._left += 1
-        printed = "torch._tensor_str" in callers(sys._getframe(2))
-        if number.is_floating_point() and not (printed and PRINT_OPTS.precision <= USUAL_DIGITS):
+        if number.is_floating_point():
             note(self._names, "item")
         if self._left > MOST_NUMBERS:  # whole numbers and answers to questions may spell out any number
             note(self._names, AND_MORE)
+
+
+def prints_few() -> bool:
+    """Say whether a tensor is printed with few digits, and not very many of its numbers."""
+    digits, numbers = PRINT_OPTS.precision, PRINT_OPTS.threshold
+    return type(digits) is int and digits <= USUAL_DIGITS and type(numbers) is int and numbers <= USUAL_NUMBERS
 
 
 def operator_name(func: Any) -> str:
@@ -109,7 +121,7 @@ def callers(frame: FrameType | None) -> list[str]:
     """Return the modules from a frame up to the student's code, or the check's; none of what a message goes through."""
     modules: list[str] = []
     while frame is not None:
-        module, code = str(frame.f_globals.get("__name__", "")), frame.f_code
+        module, code = text(frame.f_globals.get("__name__", "")), frame.f_code
         of_that_name = vars(sys.modules.get(module, sys))
         if module.startswith(MESSAGES) and frame.f_globals is of_that_name:  # whoever gives itself the name is not it
             return []
@@ -122,11 +134,26 @@ def callers(frame: FrameType | None) -> list[str]:
     return modules
 
 
+def text(name: object) -> str:
+    """Return a name that code gives itself. Another object than a text may run code when it is made one."""
+    return name if type(name) is str else ODD
+
+
+def name_of(kind: type) -> str:
+    """Return a class's name, without asking its own class."""
+    return text(NAME(kind))
+
+
+def kinds_in(items: Iterable[object]) -> list[type]:
+    """Return the classes of some objects, each once. They are told apart by identity: their own classes may say."""
+    return [*{id(kind): kind for kind in map(type, items)}.values()]
+
+
 def later_code_in(value: Any, depth: int = 0) -> Iterator[str]:
     """Yield the kinds of objects in a returned value that may run code when they are looked at: it is in no record."""
     kind = type(value)
     if not is_plain(kind):
-        yield LATER + ("Module" if issubclass(kind, torch.nn.Module) else kind.__name__)
+        yield LATER + ("Module" if issubclass(kind, torch.nn.Module) else name_of(kind))
     elif issubclass(kind, torch.Tensor):
         if vars(value):  # methods of its own
             yield LATER + "attributes"
@@ -154,23 +181,36 @@ def note_later_code(names: set[str], value: Any) -> None:
 
 
 def unrecorded_in(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield the kinds of objects in arguments whose own methods PyTorch calls, at times with no recorder in its way."""
-    items = [*value.values()] if isinstance(value, dict) else value
-    kinds = set(map(type, items))
-    for kind in kinds:
-        if not is_plain(kind) and (issubclass(kind, torch.Tensor) or any(map(partial(is_written, kind), READ_BY))):
-            yield LATER + kind.__name__
-    if depth > DEEPEST:
+    """Yield the kinds of objects in arguments that are no data: PyTorch calls them, at times with no recorder in its way.
+
+    Args:
+        value: a list, tuple, dictionary or slice.
+        depth: how many others it is in.
+    """
+    items, holds = parts_of(value), False
+    for kind in kinds_in(items):
+        if is_plain(kind):
+            holds = holds or issubclass(kind, HOLDERS)
+        elif not is_librarys(kind) or has_own_ways(kind):
+            yield LATER + name_of(kind)
+    if holds and depth > DEEPEST:
         yield LATER + "list"
-    elif any(issubclass(kind, list | tuple | dict) for kind in kinds):
+    elif holds:
         for item in items:
-            if isinstance(item, list | tuple | dict):
+            if issubclass(type(item), HOLDERS) and is_plain(type(item)):
                 yield from unrecorded_in(item, depth + 1)
 
 
-def is_written(kind: type, method: str) -> bool:
-    """Say whether a class has a method that is written in Python."""
-    return isinstance(getattr(kind, method, None), FunctionType)
+def parts_of(value: Any) -> Any:
+    """Return what a list, tuple, dictionary or slice holds."""
+    if type(value) is slice:
+        return value.start, value.stop, value.step
+    return (*value, *value.values()) if issubclass(type(value), dict) else value
+
+
+def has_own_ways(kind: type) -> bool:
+    """Say whether objects of a class may hold others, or are called."""
+    return any(inspect.getattr_static(kind, name, None) for name in ("__iter__", "__getitem__", "__len__", "__call__"))
 
 
 def note_all(names: set[str], found: Iterable[str]) -> None:
@@ -180,12 +220,21 @@ def note_all(names: set[str], found: Iterable[str]) -> None:
 
 
 def is_plain(kind: type) -> bool:
-    """Say whether objects of a type are data: Python's, a library's, or a named tuple of the student's own."""
-    if kind in PLAIN or (issubclass(kind, tuple) and all(getattr(kind, n) is getattr(tuple, n) for n in READ_BY)):
+    """Say whether objects of a class are data: Python's, a library's, or a named tuple of the student's own.
+
+    The class is looked at and not asked, because nobody records what it, or its own class, would do.
+    """
+    if any(kind is plain for plain in PLAIN):
         return True
-    module = kind.__module__
-    from_library = module.split(".")[0] in LIBRARIES and getattr(sys.modules.get(module), kind.__name__, None) is kind
-    return from_library and issubclass(kind, PLAIN)
+    if issubclass(kind, tuple) and all(inspect.getattr_static(kind, name) is vars(tuple)[name] for name in READ_BY):
+        return True
+    return issubclass(kind, PLAIN) and is_librarys(kind)
+
+
+def is_librarys(kind: type) -> bool:
+    """Say whether a class is a library's own."""
+    module = text(MODULE(kind))
+    return module.split(".")[0] in LIBRARIES and vars(sys.modules.get(module, sys)).get(name_of(kind)) is kind
 
 
 def note(names: set[str], name: str) -> None:
@@ -198,15 +247,27 @@ def recording(names: set[str] | None) -> Iterator[None]:
     """Note what runs in the block; nothing where there is no set to note it in.
 
     PyTorch takes a mode off its stack by place, so a student's own context manager, left in the block, may take a
-    recorder off. That is noted: the recorders have to be on top again at the end.
+    recorder off. That is noted: the recorders have to be on top again at the end. The garbage collector, which runs the
+    ends of forgotten generators, waits until then, because it might come while a recorder notes something and is off;
+    in a sandbox, where little is left to collect, it comes before anything is returned.
     """
     if names is None:
         yield
         return
-    with FunctionRecorder(names) as functions, OperatorRecorder(names) as operators:
-        try:
-            yield
-        finally:
-            on_top = (_get_current_function_mode(), _get_current_dispatch_mode())  # type: ignore[no-untyped-call]
-            if on_top != (functions, operators):
-                note(names, AND_MORE)
+    enabled, profile = gc.isenabled(), threading.getprofile()
+    gc.disable()
+    threading.setprofile(lambda *_: note(names, LATER + "thread"))  # in which nothing is recorded
+    try:
+        with FunctionRecorder(names) as functions, OperatorRecorder(names) as operators:
+            try:
+                yield
+            finally:
+                if enabled and gc.get_freeze_count():
+                    gc.collect()
+                on_top = (_get_current_function_mode(), _get_current_dispatch_mode())  # type: ignore[no-untyped-call]
+                if on_top != (functions, operators):
+                    note(names, AND_MORE)
+    finally:
+        threading.setprofile(profile)  # type: ignore[arg-type]
+        if enabled:
+            gc.enable()
