@@ -389,6 +389,11 @@ def test_what_the_lesson_imports_may_be_used_and_nothing_below_it() -> None:
     assert "ctypes" in question("def attend(q): return np.ctypeslib.ctypes")
 
 
+def test_what_is_imported_in_the_same_line_is_not_used_by_it() -> None:
+    assert asked("import torch, numpy as np\nnp.random.seed(0)", "def attend(q): return torch.exp(q)") == ""
+    assert "numpy" in asked("import torch, numpy as np", "def attend(q): return np.exp(q)")
+
+
 def test_what_the_solution_uses_is_nobodys_business() -> None:
     code = "import runpy\ndef attend(q): return runpy.run_path(q)"
     words = CodeReader([code], [code]).words("attend")

@@ -122,6 +122,8 @@ def test_a_new_cell_that_binds_the_exercises_name_counts() -> None:
         "tools.f = lambda q: scaled_dot_product_attention(q)",
         "def f(q): return scaled_dot_product_attention(q)\ntools.append(f)",
         "def keep(f):\n    tools.append(f)\n@keep\ndef f(q): return scaled_dot_product_attention(q)",
+        "def f(q): return scaled_dot_product_attention(q)\nfor each in [tools]: each['f'] = f",
+        "class F:\n    def __str__(self):\n        for t in tools: t['x'] = scaled_dot_product_attention(t)",
     ],
 )
 def test_what_another_cell_puts_into_an_object_is_the_answers_code(other: str) -> None:
@@ -135,6 +137,7 @@ def test_what_another_cell_puts_into_an_object_is_the_answers_code(other: str) -
         "attend(x).sub(F.scaled_dot_product_attention(x)).abs().max()",
         "print(F.scaled_dot_product_attention(x))",
         "results['theirs'] = F.scaled_dot_product_attention(x)",
+        "def compare(x):\n    found = {}\n    found['theirs'] = F.scaled_dot_product_attention(x)\n    return attend(x)",
         "torch.manual_seed(0)\ntorch.allclose(F.scaled_dot_product_attention(x), attend(x))",
     ],
 )

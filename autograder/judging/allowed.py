@@ -57,7 +57,7 @@ class CodeReader:
         self._sources = [as_code(source) for source in sources]
         self._own = [as_code(source) for source in own]
         given = [source for source in self._sources if source not in own]
-        self._given = {id(node) for source in given for node in source.statements}
+        self._given = {id(node) for source in given for node, _ in source.binding}
         imports = [path for source in given for path in source.imports.values()]
         self._modules = MODULES.union((path[0] for path in imports), map(".".join, imports))
         names = {name: path for source in self._sources for name, path in source.imports.items()}

@@ -14,7 +14,16 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from types import BuiltinFunctionType, EllipsisType, FrameType, FunctionType, MethodDescriptorType, NoneType
+from types import (
+    BuiltinFunctionType,
+    EllipsisType,
+    FrameType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodWrapperType,
+    NoneType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 import numpy as np
@@ -38,7 +47,7 @@ PLAIN = (
     *(torch.Tensor, torch.nn.Parameter, torch.Size, torch.dtype, torch.device, np.ndarray, np.generic),
     *(torch.UntypedStorage, torch.TypedStorage),  # which a deep copy hands over
 )
-CALLED = (FunctionType, BuiltinFunctionType, MethodDescriptorType, type(torch.Tensor.T.__get__))
+CALLED = (FunctionType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
 READ_BY = ("__iter__", "__getitem__", "__len__", "__getattribute__")
 LIBRARIES = ("collections", "torch", "numpy")
 DEEPEST, MOST_LOOKED_AT = 8, 1000
@@ -60,7 +69,9 @@ class FunctionRecorder(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Note a function and the modules that call it, and call it."""
-        name = text(func.__name__) if any(type(func) is kind for kind in CALLED) else operator_name(func)
+        kind = type(func)
+        known = any(kind is each for each in CALLED) or is_librarys(kind)
+        name = text(func.__name__) if known else LATER + name_of(kind)
         note(self._names, name)
         if name == "__repr__" and not prints_few():
             note(self._names, "item")

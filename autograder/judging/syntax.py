@@ -55,8 +55,8 @@ class Code(str):
 
     @cached_property
     def binding(self) -> list[tuple[ast.stmt, set[str]]]:
-        """Its statements, each with the names that it binds for later cells."""
-        return [(node, bound_by(node)) for node in self.statements]
+        """Its statements, each with the names that it binds for later cells; of an import, what each name is bound to."""
+        return [(node, bound_by(node)) for statement in self.statements for node in one_by_one(statement)]
 
     @cached_property
     def changing(self) -> list[tuple[ast.stmt, frozenset[str]]]:
@@ -78,6 +78,16 @@ class Code(str):
         """What the names stand for that it imports at any depth."""
         parts = (part for node in self.statements for part in ast.walk(node))
         return {name: path for part in parts for name, path in imported(part).items()}
+
+
+def one_by_one(node: ast.stmt) -> list[ast.stmt]:
+    """Return an import of several things as several imports; anything else as it is."""
+    if isinstance(node, ast.Import):
+        return [ast.copy_location(ast.Import([alias]), node) for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        parts = (ast.ImportFrom(node.module, [alias], node.level) for alias in node.names)
+        return [ast.copy_location(part, node) for part in parts]
+    return [node]
 
 
 def as_code(source: str) -> Code:
@@ -139,7 +149,8 @@ def changed_by(node: ast.stmt) -> frozenset[str]:
     """Return the names of objects from outside a statement that it may change.
 
     It stores into them, calls a method of theirs for nothing but its effect, or decorates with them: what a function
-    finds in a list, a field or a registry is its code, too.
+    finds in a list, a field or a registry is its code, too. A name of its own that it stores into may stand for any of
+    what it uses and does not call.
     """
     changed: list[ast.AST] = []
     for part in ast.walk(node):
@@ -148,7 +159,10 @@ def changed_by(node: ast.stmt) -> frozenset[str]:
         elif isinstance(part, ast.Expr) and isinstance(getattr(part.value, "func", None), ast.Attribute):
             changed.append(part.value.func)  # type: ignore[attr-defined]
         changed += (getattr(each, "func", each) for each in getattr(part, "decorator_list", ()))
-    return frozenset(map(root_of, changed)) & wanted_by(node)
+    roots, wanted, parts = frozenset(map(root_of, changed)), wanted_by(node), list(ast.walk(node))
+    if roots.isdisjoint(name for part in parts for name in bound_at(part)):
+        return roots & wanted
+    return wanted - ({called(part) for part in parts} - roots)
 
 
 def root_of(node: ast.AST) -> str:
