@@ -6,7 +6,7 @@ from torch.nn import functional
 
 from autograder.judging.answer_key import AnswerKey
 
-from .answer_keys import key_of
+from .answer_keys import SEED, key_of
 
 WIDTHS = (4, 16, 64, 256, 1024)
 
@@ -72,3 +72,24 @@ def test_only_the_root_keeps_the_largest_weight(scaling: AnswerKey) -> None:
 
     assert f"{largest(1024, 1):.2f} {largest(1024, 1 / 1024):.2f}" == "0.97 0.07"
     assert {f"{largest(d, d**-0.5):.2f}" for d in WIDTHS} <= {"0.24", "0.25"}
+
+
+def by_differences(weights: torch.Tensor) -> torch.Tensor:
+    """Compute the Jacobian of softmax to twelve digits without its formula."""
+    steps = torch.eye(weights.shape[-1], dtype=torch.float64)
+
+    def slope(h: float) -> torch.Tensor:
+        up, down = (weights.double().unsqueeze(-2) * (sign * h * steps).exp() for sign in (1, -1))
+        return (up / up.sum(-1, keepdim=True) - down / down.sum(-1, keepdim=True)) / (2 * h)
+
+    table = (64 * slope(0.0025) - 20 * slope(0.005) + slope(0.01)) / 45
+    return table.mT.to(weights.dtype)
+
+
+def test_differences_are_no_formula(scaling: AnswerKey) -> None:
+    exercise = "softmax_jacobian"
+    weights = torch.tensor([0.5, 0.25, 0.25], dtype=torch.float64)
+    assert torch.allclose(by_differences(weights), scaling.reference[exercise](weights), atol=1e-11)
+    targets = zip(scaling.checks_of(exercise), scaling.targets(exercise, SEED), strict=True)
+    passed = [target.accepts(check.summarize(check.values(by_differences, SEED))) for check, target in targets]
+    assert passed == [True, False, False]

@@ -137,7 +137,7 @@ def test_what_another_cell_puts_into_an_object_is_the_answers_code(other: str) -
         "attend(x).sub(F.scaled_dot_product_attention(x)).abs().max()",
         "print(F.scaled_dot_product_attention(x))",
         "results['theirs'] = F.scaled_dot_product_attention(x)",
-        "def compare(x):\n    found = {}\n    found['theirs'] = F.scaled_dot_product_attention(x)\n    return attend(x)",
+        "def compare(x):\n    r = {}\n    r['theirs'] = F.scaled_dot_product_attention(x)\n    return attend(x)",
         "torch.manual_seed(0)\ntorch.allclose(F.scaled_dot_product_attention(x), attend(x))",
     ],
 )

@@ -324,7 +324,7 @@ def ordered_deliveries(deliveries: list[Delivery], due: datetime.datetime | None
 
 
 def changed_at(status: os.stat_result) -> datetime.datetime:
-    """Return when the system last saw something change, UTC. Nobody can set that."""
+    """Return when the system last saw something change, UTC. Nobody can set that, where the exchange is on a disk."""
     return datetime.datetime.fromtimestamp(status.st_ctime, datetime.UTC).replace(tzinfo=None)
 
 

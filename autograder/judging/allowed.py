@@ -128,27 +128,23 @@ def words_in(node: ast.stmt, names: Names, modules: Collection[str]) -> Iterator
     described = {id(inner) for part in parts for inner in described_by(part)}
     for part in parts:
         call, reached = shown.get(id(part)), list(reached_for(part, loops))
+        in_head = not heads.isdisjoint((id(part), id(call)))
         for path in paths_of(part, reached, names):
             module, ordinary = follow(path, modules)
             word = ".".join(path)
-            if not ordinary and f"call:{word}" in modules:
-                in_head = not heads.isdisjoint((id(part), id(call)))
-                plain = in_head if word.startswith(IN_HEADS) else is_plain(call, word)
-                if plain or isinstance(part, ast.ImportFrom):
-                    continue
+            if not ordinary and f"call:{word}" in modules and is_shown(part, call, word, in_head):
+                continue
             if not ordinary or (module and isinstance(part, ast.Name | ast.Attribute) and id(part) not in followed):
                 yield word
-        if isinstance(part, ast.Name) and part.id in outside and is_asked_about(part.id, call, loops, modules):
-            if part.id != "type" or id(call) not in described:
-                yield part.id
+        if isinstance(part, ast.Name) and part.id in outside and id(call) not in described:
+            yield from (part.id,) if is_asked_about(part.id, call, loops, modules) else ()
         yield from set_in_module(part, names)
         if isinstance(part, ast.MatchClass) and part.patterns and not is_builtin(part.cls):
             yield "case"  # which fields are matched by their places, a text says
         leading += [word for word, owner in reached if word in LEADING and owner and not path_of(owner, names)]
         for word, owner in reached:
-            if word == "__class__" and id(part) in described:
-                continue
-            if is_private(word, owner) or (word in CALLED and is_borrowed(part, owner) and id(part) not in bases):
+            borrowed = word in CALLED and id(part) not in bases and is_borrowed(part, owner)
+            if borrowed or (is_private(word, owner) and not (word == "__class__" and id(part) in described)):
                 yield word
     yield from leading
 
@@ -186,17 +182,28 @@ def heads_of(part: ast.AST) -> Iterator[ast.AST]:
 
 
 def described_by(part: ast.AST) -> Iterator[ast.AST]:
-    """Yield the expressions that may be an object's class: what is shown, named or compared, makes no other class."""
-    values: Sequence[ast.AST] = ()
+    """Yield expressions that may be an object's class, or all names, where these are only shown or compared."""
+    values, asks_for_name = list[ast.AST](), False
     if isinstance(part, ast.Attribute) and part.attr in DESCRIBING:
         values = [part.value]
     elif isinstance(part, ast.Compare):
+        asks_for_name = isinstance(part.left, ast.Constant) and all(
+            isinstance(op, ast.In | ast.NotIn) for op in part.ops
+        )
         values = [part.left, *part.comparators]
     elif isinstance(part, ast.FormattedValue | ast.Expr):
         values = getattr(part.value, "elts", [part.value])
     elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in SHOWING:
-        values = part.args
-    yield from (value for value in values if not isinstance(value, ast.Call) or has_one_argument(value))
+        values = [*part.args]
+    for value in values:
+        one = isinstance(value, ast.Call) and called(value) == "type" and has_one_argument(value)
+        if one or isinstance(value, ast.Attribute) or (asks_for_name and called(value) == "globals"):
+            yield value
+
+
+def is_shown(part: ast.AST, call: ast.Call | None, word: str, in_head: bool) -> bool:
+    """Say whether something that is ordinary in such a call alone is in one, or imported for one."""
+    return isinstance(part, ast.ImportFrom) or (in_head if word.startswith(IN_HEADS) else is_plain(call, word))
 
 
 def is_plain(call: ast.Call | None, word: str) -> bool:

@@ -192,7 +192,7 @@ def note_later_code(names: set[str], value: Any) -> None:
 
 
 def unrecorded_in(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield the kinds of objects in arguments that are no data: PyTorch calls them, at times with no recorder in its way.
+    """Yield the kinds of objects in arguments that are no data: PyTorch may call them with no recorder in its way.
 
     Args:
         value: a list, tuple, dictionary or slice.

@@ -48,9 +48,9 @@ os.sep pandas pathlib pdb.pm pdb.set_trace pickle.dumps platform plotly pprint p
 scipy seaborn shutil.disk_usage shutil.which sklearn subprocess.PIPE subprocess.check_output subprocess.run sys.argv
 sys.byteorder sys.exc_info sys.executable sys.exit sys.flags sys.getrecursionlimit sys.getrefcount sys.getsizeof
 sys.path sys.platform sys.setrecursionlimit sys.stderr sys.stdout sys.version sys.version_info tabulate
-timeit.default_timer call:timeit.repeat call:timeit.timeit call:torch.load torch.profiler torch.profiler.ProfilerActivity torch.utils.benchmark
+timeit.default_timer call:timeit.repeat call:timeit.timeit call:torch.load torch.profiler torch.utils.benchmark
 torch.utils.data torchinfo torchvision tqdm traceback tracemalloc unicodedata unittest.TestCase unittest.main urllib
-uuid call:vars zlib
+google.colab os.chdir torch.profiler.ProfilerActivity uuid call:vars zlib
 """)
 )  # in cells that no exercise leads to: what shows, measures and reads files; `call:` is in a call that shows all of it
 RUN_TEXTS = listed("""
@@ -72,7 +72,7 @@ autoreload bash capture conda config debug env history html javascript latex lsm
 pinfo2 pip precision prun psearch pwd sh svg time timeit who who_ls whos
 """)
 BY_NAME = listed("getattr setattr hasattr delattr type")  # ordinary in a call that shows what it reaches
-DESCRIBING = listed("__name__ __qualname__ __doc__ __version__ _asdict _fields _make _replace _version")
+DESCRIBING = listed("__author__ __name__ __qualname__ __doc__ __version__ _asdict _fields _make _replace _version")
 CALLED = listed("""
 __init__ __call__ __len__ __getitem__ __iter__ __next__ __contains__ __enter__ __exit__ __repr__ __str__ __eq__
 __hash__ __post_init__

@@ -55,7 +55,7 @@ class Code(str):
 
     @cached_property
     def binding(self) -> list[tuple[ast.stmt, set[str]]]:
-        """Its statements, each with the names that it binds for later cells; of an import, what each name is bound to."""
+        """Its statements, each with the names that it binds for later cells; of an import, one for each name."""
         return [(node, bound_by(node)) for statement in self.statements for node in one_by_one(statement)]
 
     @cached_property

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 import torch
-from checks import as_multiples, measured
+from checks import as_multiples, measured, responses_far_apart
 
 from autograder.checks import Inputs, battery, check, invariant
 
@@ -38,11 +38,12 @@ LAST_TRANSPOSED = invariant(
 
 @battery("softmax_jacobian", points=1)
 def weights_of_every_kind(softmax_jacobian: Any, draw: Inputs) -> Any:
-    """Weights that are all on one key, other sizes, axes in front, dtypes, gradients."""
+    """Weights that are all on one key or far apart, other sizes, axes in front, dtypes, gradients."""
     sure = draw.give((200 * draw.normal(4, 6, dtype=torch.float32)).softmax(dim=-1))
     even = draw.give(torch.full((1, 6), 1 / 6))
     of_scores = partial(after_softmax, softmax_jacobian)
-    extremes = softmax_jacobian(sure), softmax_jacobian(even)
+    apart = responses_far_apart(softmax_jacobian, draw)
+    extremes = softmax_jacobian(sure), softmax_jacobian(even), apart
     return partial(of_scores, draw.normal(2, 3, 4)), extremes
 
 
