@@ -183,7 +183,8 @@ def heads_of(part: ast.AST) -> Iterator[ast.AST]:
 
 def described_by(part: ast.AST) -> Iterator[ast.AST]:
     """Yield expressions that may be an object's class, or all names, where these are only shown or compared."""
-    values, asks_for_name = list[ast.AST](), False
+    values: Sequence[ast.AST] = ()
+    asks_for_name = False
     if isinstance(part, ast.Attribute) and part.attr in DESCRIBING:
         values = [part.value]
     elif isinstance(part, ast.Compare):
@@ -194,7 +195,7 @@ def described_by(part: ast.AST) -> Iterator[ast.AST]:
     elif isinstance(part, ast.FormattedValue | ast.Expr):
         values = getattr(part.value, "elts", [part.value])
     elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in SHOWING:
-        values = [*part.args]
+        values = part.args
     for value in values:
         one = isinstance(value, ast.Call) and called(value) == "type" and has_one_argument(value)
         if one or isinstance(value, ast.Attribute) or (asks_for_name and called(value) == "globals"):

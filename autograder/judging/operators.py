@@ -75,7 +75,8 @@ class FunctionRecorder(TorchFunctionMode):
         note(self._names, name)
         if name == "__repr__" and not prints_few():
             note(self._names, "item")
-        note_all(self._names, unrecorded_in((args, kwargs, vars(PRINT_OPTS))))
+        of_module = kind is FunctionType and func.__globals__ is vars(torch.nn.modules.module)  # register_buffer
+        note_all(self._names, unrecorded_in((args[1:] if of_module else args, kwargs, vars(PRINT_OPTS))))
         for module in callers(sys._getframe(1)):
             note(self._names, CALLER + module)
         return func(*args, **(kwargs or {}))
@@ -279,6 +280,6 @@ def recording(names: set[str] | None) -> Iterator[None]:
                 if on_top != (functions, operators):
                     note(names, AND_MORE)
     finally:
-        threading.setprofile(profile)  # type: ignore[arg-type]
+        threading.setprofile(profile)
         if enabled:
             gc.enable()
