@@ -43,18 +43,19 @@ FOR_NUMPY = ("numpy", "__array__", "__dlpack__")  # by which a tensor's numbers 
 LATER = "later::"  # before the kind of an object that may run code when nobody records it
 PLAIN = (
     *(NoneType, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, range, slice),
-    EllipsisType,
+    *(EllipsisType, torch.layout, torch.memory_format),
     *(torch.Tensor, torch.nn.Parameter, torch.Size, torch.dtype, torch.device, np.ndarray, np.generic),
     *(torch.UntypedStorage, torch.TypedStorage),  # which a deep copy hands over
 )
 CALLED = (FunctionType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
+CALLING = ("apply_", "map_", "map2_", "register_hook", "register_post_accumulate_grad_hook")
 READ_BY = ("__iter__", "__getitem__", "__len__", "__getattribute__")
 LIBRARIES = ("collections", "torch", "numpy")
 DEEPEST, MOST_LOOKED_AT = 8, 1000
 TO_PYTHON, MOST_NUMBERS = "aten::_local_scalar_dense", 5000
 USUAL_DIGITS, USUAL_NUMBERS = 6, 1000  # of what is printed
 MOST_NODES = 2000  # of a result's graph
-NAME, MODULE = vars(type)["__name__"].__get__, vars(type)["__module__"].__get__
+NAME, MODULE, MRO = (vars(type)[name].__get__ for name in ("__name__", "__module__", "__mro__"))
 ODD = "<odd>"  # a name that is no text
 HOLDERS = (list, tuple, dict, slice)
 FROM_TEXT = "<string>"  # where `exec` and `eval` say that code comes from
@@ -75,8 +76,9 @@ class FunctionRecorder(TorchFunctionMode):
         note(self._names, name)
         if name == "__repr__" and not prints_few():
             note(self._names, "item")
-        of_module = kind is FunctionType and func.__globals__ is vars(torch.nn.modules.module)  # register_buffer
-        note_all(self._names, unrecorded_in((args[1:] if of_module else args, kwargs, vars(PRINT_OPTS))))
+        if name in CALLING:
+            note(self._names, f"{LATER}function")
+        note_all(self._names, unrecorded_in((args, kwargs, vars(PRINT_OPTS))))
         for module in callers(sys._getframe(1)):
             note(self._names, CALLER + module)
         return func(*args, **(kwargs or {}))
@@ -203,7 +205,7 @@ def unrecorded_in(value: Any, depth: int = 0) -> Iterator[str]:
     for kind in kinds_in(items):
         if is_plain(kind):
             holds = holds or issubclass(kind, HOLDERS)
-        elif not is_librarys(kind) or has_own_ways(kind):
+        elif not issubclass(kind, torch.nn.Module) and (not is_librarys(kind) or has_own_ways(kind)):
             yield LATER + name_of(kind)
     if holds and depth > DEEPEST:
         yield LATER + "list"
@@ -222,7 +224,8 @@ def parts_of(value: Any) -> Any:
 
 def has_own_ways(kind: type) -> bool:
     """Say whether objects of a class may hold others, or are called."""
-    return any(inspect.getattr_static(kind, name, None) for name in ("__iter__", "__getitem__", "__len__", "__call__"))
+    ways = {"__iter__", "__getitem__", "__len__", "__call__"}
+    return any(not ways.isdisjoint(vars(base)) for base in MRO(kind))
 
 
 def note_all(names: set[str], found: Iterable[str]) -> None:
