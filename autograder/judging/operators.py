@@ -205,7 +205,7 @@ def unrecorded_in(value: Any, depth: int = 0) -> Iterator[str]:
     for kind in kinds_in(items):
         if is_plain(kind):
             holds = holds or issubclass(kind, HOLDERS)
-        elif not issubclass(kind, torch.nn.Module) and (not is_librarys(kind) or has_own_ways(kind)):
+        elif not (kind is type or issubclass(kind, torch.nn.Module)) and (not is_librarys(kind) or has_own_ways(kind)):
             yield LATER + name_of(kind)
     if holds and depth > DEEPEST:
         yield LATER + "list"
