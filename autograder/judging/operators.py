@@ -71,7 +71,7 @@ class FunctionRecorder(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Note a function and the modules that call it, and call it."""
         kind = type(func)
-        known = any(kind is each for each in CALLED) or is_librarys(kind)
+        known = any(kind is each for each in CALLED) or is_librarys(kind) or func is torch.device
         name = text(func.__name__) if known else LATER + name_of(kind)
         note(self._names, name)
         if name == "__repr__" and not prints_few():
