@@ -118,8 +118,22 @@ def three_weights(softmax_jacobian: Any, draw: Inputs) -> Any:
 
 @check("softmax_jacobian", points=1, show=True)
 def many_rows(softmax_jacobian: Any, draw: Inputs) -> Any:
-    """Many rows at once: a table for each."""
-    return softmax_jacobian(draw.normal(2, 3, 5).softmax(dim=-1))
+    """Many rows at once: a table for each. Then weights far apart: each response of one to another, by their product,
+    which tells the formula from differences.
+    """
+    return {
+        "many rows": softmax_jacobian(draw.normal(2, 3, 5).softmax(dim=-1)),
+        "weights far apart, by their product": responses_far_apart(
+            softmax_jacobian, draw
+        ),
+    }
+
+
+def responses_far_apart(softmax_jacobian: Any, draw: Inputs) -> torch.Tensor:
+    """Return the responses of very small weights to one another, each divided by both: -1, and 0 on the diagonal."""
+    apart = draw.give(torch.tensor([1e-9, 1.0, 1e-15, 1e-18], dtype=torch.float64))
+    table = softmax_jacobian(apart) / (apart.unsqueeze(-1) * apart)
+    return table - table.diag().diag()
 
 
 @check("scaled_attend", points=1, show=True)

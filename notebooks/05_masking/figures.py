@@ -29,7 +29,7 @@ def there_and_back() -> None:
     plot.diagram(
         {**FORWARD, **BACKWARD},
         [*forward, *backward],
-        "Values above, gradients below: the nan was replaced on one of the two ways only",
+        "The nan is removed on the way forward and returns on the way back",
         marked=["softmax", "softmax "],
         alt="On the way forward the scores are hidden, softmax makes nan, and nan becomes 0. On the way back the "
         "gradient is finite until it reaches softmax, which makes it nan. Hiding by addition passes the nan on to the "

@@ -307,6 +307,8 @@ def groups_in(result: Any, model: nn.Module) -> Any:
     def named(params: Any) -> str:
         if isinstance(params, set):
             return "a set, which AdamW does not take"
+        if not isinstance(params, list | tuple):
+            return "no list, but something to go through once"
         return ", ".join(sorted(names.get(id(p), "something else") for p in params))
 
     return [

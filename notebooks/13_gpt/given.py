@@ -5,15 +5,14 @@ from byte_pairs import merge
 from cache import KVCache, decode_step
 from dictionary import Dictionary, Quotations, word_counts
 from figures import whole_model
-from measure import table
+from heads import one_back, repetition
+from measure import worse
 from modern import GPT
 from published import (
     Tokens,
     example,
     gpt2,
     head_weights,
-    one_back,
-    repetition,
     weights_in,
     write,
 )
@@ -52,9 +51,9 @@ __all__ = [
     "one_back",
     "repetition",
     "softmax",
-    "table",
     "weights_in",
     "whole_model",
     "word_counts",
+    "worse",
     "write",
 ]

@@ -77,6 +77,16 @@ def table(varied: str) -> dict[str, list[float]]:
     }
 
 
+def worse(varied: str, than: str) -> dict[str, list[float]]:
+    """Return by how much each way's loss lies above that of another, one number per seed."""
+    losses = table(varied)
+    return {
+        way: [loss - base for loss, base in zip(row, losses[than], strict=True)]
+        for way, row in losses.items()
+        if way != than
+    }
+
+
 def main() -> None:
     """Train all models, and write a line of the table after each way."""
     torch.set_num_threads(1)

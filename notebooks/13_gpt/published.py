@@ -118,26 +118,6 @@ def head_weights(model: nn.Module, tokens: Tensor, num_heads: int) -> Tensor:
     return torch.cat(weights, dim=1)
 
 
-def one_back(weights: Tensor) -> Tensor:
-    """Return how much of its weight (B, H, L, L) each head puts on the token before, (H,)."""
-    rows = range(1, weights.size(-1))
-    return weights[..., rows, [i - 1 for i in rows]].mean(dim=(0, 2))
-
-
-def repetition(weights: Tensor, period: Tensor) -> Tensor:
-    """Return how much each head puts on the token after the previous occurrence, (H,).
-
-    weights is (B, H, L, L). period is (B,), the number of tokens after which a sequence repeats.
-    """
-    places = [
-        (b, i, i - int(p) + 1)
-        for b, p in enumerate(period)
-        for i in range(int(p), weights.size(-1))
-    ]
-    sequences, rows, columns = zip(*places, strict=True)
-    return weights[list(sequences), :, list(rows), list(columns)].mean(dim=0)
-
-
 @torch.no_grad()
 def write(
     model: nn.Module,

@@ -414,8 +414,8 @@ find.mutant("plain_tables_only", body="""
 find.mutant("three_axes_only", body="""
     tester = Tester()
     tester.lead = (2,)
-    return tester(attention)""", says="Only inputs with three axes were tried. An axis that is counted from the "
-    "front is the right one for some numbers of axes.")
+    return tester(attention)""", says="Not every number of axes was tried. An axis that is counted from the "
+    "front is the right one for some numbers of axes only, and wrong for others, such as two or four.")
 find.mutant("positive_values", "torch.randn", "torch.rand",
     says="All values that were tried are positive, so it does not show what an attention does with negative ones.")
 find.mutant("no_masks", "first(tests) | first(masks)", "first(tests)", hint=2,
