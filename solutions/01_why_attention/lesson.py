@@ -94,7 +94,7 @@ print(f"750 training steps, all of 8 words:    {repeating(8, 8, 1, 750):4.0%}")
 print(f"750 training steps, the first 4 of 16: {repeating(16, 4, 1, 750):4.0%}")
 
 # %% [markdown]
-# With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs, not shown). That is far better than before and far from good. The second model reads for as many steps as the one that failed, but it has only four words to remember and repeats them nearly always (82% to 99% in five runs). Distance costs something, since after 250 steps this model is right as rarely as the one for 16 words, but training overcomes this cost.
+# With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs, not shown). That is far better than before and far from good. The second model reads for as many steps as the one that failed, but it has only four words to remember and repeats them nearly always (82% to 99% in five runs). Distance costs something, since after 250 steps (not shown) this model hardly ever got its four words right, but training overcomes this cost.
 #
 # Two suspects are left. Writing is easy to test alone: if four words have to be written four times over, there are 16 words to write and four to remember. The last line gives three times the training to the task that failed, in which there are 16 words to remember.
 
@@ -131,9 +131,9 @@ weights.detach(), context.shape
 
 # %%
 def look(score: nn.Module, state: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:
-    repeated = state[:, None].expand_as(states)  # (B, 64), (B, 1, 64), (B, S, 64)
+    repeated = state[:, None].expand_as(states)  # (B, 64) → (B, 1, 64) → (B, S, 64)
     pairs = torch.cat([repeated, states], dim=-1)  # (B, S, 128)
-    scores = score(pairs).squeeze(-1)  # (B, S, 1), (B, S)
+    scores = score(pairs).squeeze(-1)  # (B, S, 1) → (B, S)
     weights = scores.softmax(dim=-1)  # (B, S)
     context = (weights[..., None] * states).sum(dim=1)  # (B, 64)
     return context, weights
@@ -152,7 +152,7 @@ _, sixteen = copying(16, look)
 print(f"16 words: {sixteen:4.0%} right")
 
 # %% [markdown]
-# With one look back per word, the same two networks now get 16 words right more than eight times out of ten. The network that scores and the wider last layer add 4,900 parameters to the 38,800 that were there. Parameters alone are not enough: a plain model with a state of 72 dimensions, which has more parameters, gets 10% of the sequences of 8 words right, in one run (not shown).
+# With one look back per word, the same two networks now get 16 words right more than eight times out of ten. The network that scores adds parameters, and so does the last layer, which now reads the state and the context side by side, 128 numbers instead of 64. Together these are 4,900 more than the 38,800 that were there. Parameters alone are not enough: a plain model with a state of 72 dimensions, which has more parameters, gets 10% of the sequences of 8 words right, in one run (not shown).
 
 # %% measured
 plot.curves(
@@ -281,7 +281,7 @@ def soft_lookup(
 #
 # You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. Today nearly everybody uses the dot product, and from lesson 2 on so will you.
 #
-# A dot product multiplies the first entry of one vector by the first entry of the other, the second by the second, and so on. This makes sense only if both vectors use each entry for the same thing. In the translator, query and key come from two different networks, and at first nothing makes entry 5 of the query mean the same as entry 5 of the key. But training can bring about such an agreement. With a dot product in place of `score`, the translator of this lesson also gets 98% of its dates right, in three runs (not shown).
+# A dot product multiplies the first entry of one vector by the first entry of the other, the second by the second, and so on. This makes sense only if both vectors use each entry for the same thing. In the translator, query and key come from two different networks, and at first nothing makes entry 5 of the query mean the same as entry 5 of the key. But training can bring about such an agreement. With a dot product in place of `score`, the model that will translate dates at the end of this lesson gets 98% of them right, too, in three runs (not shown).
 #
 # The first attention *learned* how to compare, and the rest of this lesson builds it. A matrix $W_q$ turns the query into h numbers, and a matrix $W_k$ does the same with the key. The two are added, and $\tanh$ is applied to each of the h sums. The dot product of the result with a learned vector $v$ is the score. (This $v$ is not a value.)
 #
@@ -426,7 +426,7 @@ for length in (2, 8, 32):
     print(f"{length:2} words: {size[0] / size[-1]:.0e}")
 
 # %% [markdown]
-# In this draw about six tenths of the gradient are left after one step, and less than a millionth after 31. Training can teach a network to carry a word further, as it did with the four words above, but when training begins a distant word has almost no influence on what is written. With attention, one step leads from every state to the context, however long the sentence is:
+# In this draw about six tenths of the gradient are left after one step, and less than a millionth after 31. Training can teach a network to carry a word further, as it did with the four words above, but when training begins a distant word has almost no influence on what is written. So distance makes learning slower, although it is not what stops the model at 16 words, of which the first four had as far to go. With attention, one step leads from every state to the context, however long the sentence is:
 
 # %%
 figures.distance()

@@ -300,7 +300,7 @@ def softmax_jacobian(weights: Tensor) -> Tensor:
 #
 # How much of this response is left when the scores come from vectors of dimension 1024? Measure the size of a table by its norm, which is the square root of the sum of its squared entries.
 #
-# For each way of scaling, the next cell prints the mean norm of two such tables over the 500 queries. The first says how the weights respond to the scores that softmax is given, and the second says how they respond to the query. A change of the query reaches the scores through the keys and through the factor, so the second table is the first one times the keys times the factor. To run even if the exercise is unsolved, the cell uses PyTorch's own Jacobian, `jacrev`, which `vmap` applies to each row.
+# For each way of scaling, the next cell prints the mean norm of two such tables over the 500 queries. The first says how the weights respond to the scores that softmax is given, and the second says how they respond to the query. By the chain rule, the second table is the first one times the response of the scores to the query, and score j changes with the query by the factor times key j. To run even if the exercise is unsolved, the cell uses PyTorch's own Jacobian, `jacrev`, which `vmap` applies to each row.
 
 # %%
 jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
@@ -313,7 +313,7 @@ for name, factor in FACTORS.items():
     print(f"{name:12} {norms[0]:13.2f} {norms[1]:13.2f}")
 
 # %% [markdown]
-# In the first column, the mean norm is 0.05 without scaling and 0.31 over √d, so the scaled softmax responds six times as strongly to a change of the scores that it is given. The 0.24 of the last row is the response of sixteen equal weights, whose table has 16 entries of 15/256 and 240 of −1/256 and therefore the norm $\sqrt{15}/16$. The difference between the first two rows is the reason that most texts give for the division: "without scaling, gradients vanish".
+# In the first column, the mean norm is 0.05 without scaling and 0.31 over √d, so the scaled softmax responds six times as strongly to a change of the scores that it is given. (The 0.24 of the last row, $\sqrt{15}/16$, is the response of sixteen equal weights.) The difference between the first two rows is the reason that most texts give for the division: "without scaling, gradients vanish".
 #
 # The second column contradicts this statement. A model does not change its scores directly but changes queries and keys. The same change of a query moves a score 32 times as far if nothing divides the score by 32. Both factors together make the unscaled weights respond five times as strongly as the scaled ones, 1.52 against 0.31. To find out which of the two columns matters, we can test a model that learns, and for that we need attention with a scale.
 #
@@ -469,14 +469,20 @@ first = next(step for step, loss in enumerate(losses) if loss < 0.3)
 print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 
 # %% [markdown]
-# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. The latter gains nothing from four times the rate (not shown). So dividing by $d$ is not a mistake. Some very wide models do it on purpose, because trained queries and keys are no longer independent (Yang et al., below).
+# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. The latter gains nothing from four times the rate (not shown). So dividing by $d$ is not a mistake. Some very wide models do it on purpose (Yang et al., below). If training lines a query up with its key, the products no longer cancel, so their sum grows with $d$ itself and not with its root.
 
 # %% [markdown]
 # ### What is left for the query
 #
 # The first gradient of the unscaled model is the largest, and yet this model hardly learns. To see what is wrong with that gradient, let us follow one small change of a query all the way to the output. Each score of this query moves by the key times the scale $c$, and the weights move as the Jacobian says. The output moves with the weights, because it is the sum of the values times the weights.
 #
-# For one query $q$, the derivatives of these three steps are $c\,k_j^\top$ for score $j$, $w_i(\delta_{ij} - w_j)$ for weight $i$ and score $j$, and $v_i$ for the output and weight $i$. Multiplied out and summed over $i$ and $j$, they give
+# For one query $q$, the three steps have these derivatives:
+#
+# - score $j$ with respect to the query: $c\,k_j^\top$, a row,
+# - weight $i$ with respect to score $j$: $w_i(\delta_{ij} - w_j)$, a number,
+# - the output with respect to weight $i$: $v_i$, a column.
+#
+# Multiplied out and summed over $i$ and $j$, they give
 #
 # $$\frac{\partial\,\text{output}}{\partial q} = \sum_{i,j} v_i\; w_i(\delta_{ij} - w_j)\; c\,k_j^\top = c\,\Big(\sum_i w_i\, v_i k_i^\top - \bar v\,\bar k^\top\Big) \quad\text{with}\quad \bar v = \sum_i w_i v_i, \;\; \bar k = \sum_j w_j k_j .$$
 #
@@ -540,7 +546,7 @@ def query_jacobian(weights: Tensor, key: Tensor, value: Tensor, scale: float) ->
 # %% measured
 generator = torch.Generator().manual_seed(99)
 x, labels, place = (
-    torch.cat(parts)
+    torch.cat(parts)  # eight batches of 32, joined
     for parts in zip(*(lookup_batch(generator) for _ in range(8)), strict=True)
 )
 rows = torch.arange(len(x))  # 256 queries
@@ -557,7 +563,7 @@ squares = torch.stack(
 )
 
 # %% [markdown]
-# `squares` holds the squared norm of each query's own gradient. To sort the queries into decided and undecided ones, we need the weights, which the next function computes for any of our models, along with the key that gets the largest:
+# `squares` holds the squared norm of each query's own gradient, because squares can be added up and shared out. To sort the queries into decided and undecided ones, we need the weights, which the next function computes for any of our models, along with the key that gets the largest:
 
 
 # %%
@@ -610,7 +616,9 @@ for name, (model, losses, _) in runs.items():
 # %% [markdown]
 # Neither control comes near the scaled model, although both are far better than a guess, which would be right for one query in sixteen. With small steps, half of the queries still have the favorite that chance gave them, and 38% have found the right key. The first unscaled run and the scaled run with the high rate take large steps in the scores. In these two runs most queries have changed their favorite, and nearly all queries give it more than 0.9 of their weight. And yet between a third and two thirds of the favorites are wrong, depending on the model and on the computer that trains it.
 #
-# So "without scaling, gradients vanish" is half right. Saturation does freeze early winners, because it silences the queries that have decided. But leaving out the division also makes every step of the scores sixteen times as large. The last control, the scaled model with sixteen times the rate, suggests that such steps can spoil training by themselves. This control is a harder case than the unscaled run, however. Its two matrices grow to almost five times their norm, while those of the unscaled run hardly grow at all (not shown). Dividing by $\sqrt{d_k}$ removes both troubles at once.
+# So "without scaling, gradients vanish" is half right. Saturation does freeze early winners, because it silences the queries that have decided. That shows in the run with small steps, where half of the queries keep their first favorite. In the unscaled run the large steps overcome it, and most favorites change, but often to a wrong key.
+#
+# Leaving out the division also makes every step of the scores sixteen times as large. The last control, the scaled model with sixteen times the rate, shows that such steps can spoil training by themselves. It does not show that they did so in the unscaled run, because its two matrices grow to almost five times their norm, while those of the unscaled run hardly grow at all (not shown). Dividing by $\sqrt{d_k}$ removes both troubles at once.
 #
 # All of this is one task, one optimizer and 300 steps. From three other starts (not shown), 18% to 38% of the favorites were right with small steps, and 49% to 73% in the first unscaled run.
 #

@@ -151,7 +151,7 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 #
 # You may object that the two weights need not be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. That is true, but a single matrix has to read off both digits.
 #
-# For the second digit it would need the rule "name the digit whose weight is ⅓". Take a matrix that treats all digits in the same way. To name the *second* digit, the logit of a digit must then be highest at the weight ⅓. It must be higher there than at ⅔, the weight of the first digit, and higher than at 0, the weight of a digit that does not occur. But a matrix makes each logit a straight line in the weight:
+# For the second digit it would need the rule "name the digit whose weight is ⅓". Take a matrix that treats all digits in the same way, and call the weight of a digit in the mixture $w$. To name the *second* digit, the logit of a digit must then be highest at the weight ⅓. It must be higher there than at ⅔, the weight of the first digit, and higher than at 0, the weight of a digit that does not occur. But a matrix makes the logit of each digit a straight line in its weight, $\alpha w + \beta$:
 
 # %%
 figures.no_peak()
@@ -159,7 +159,7 @@ figures.no_peak()
 # %% [markdown]
 # A straight line has no peak in the middle. A matrix can therefore name the digit with the larger weight every time, but no matrix can name the digit with the smaller weight for every pair of digits.
 #
-# You may skip two details. First, a matrix that treats the digits differently does no better. Suppose that such a matrix did the job. If you rename the digits, the renamed matrix does the job as well, and so does the mean of all renamed matrices. But this mean treats all digits alike, and such a matrix fails, as you have seen. Second, the argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line.
+# You may skip two details. First, a matrix that treats the digits differently does no better. Suppose that such a matrix did the job. If you rename the digits, the renamed matrix does the job as well. In each of the renamed matrices the right digit has the largest logit, so it also has the largest logit in their mean. But this mean treats all digits alike, and such a matrix fails, as you have seen. Second, the argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line.
 #
 # Two heads need no such rule. Each has a weight of 1 on its own place, and together they pass on four numbers instead of two:
 
@@ -273,7 +273,7 @@ print(f"both places in the same one: {right[differ & same_half].mean():.0%} righ
 # %% [markdown]
 # If each half holds one of the two places, every head has one place to read, and all is well. If both places lie in the same half, one head has to read two digits.
 #
-# You have seen that this is more than a head can do. Such a head nevertheless does better than the single head at the beginning of this lesson, and the cut suggests why. Each of its four tokens is there in two pieces, so the head could put half of its weight on one piece of the first place and half on the *other* piece of the second. The two pieces hold different entries of a token's value, so the output matrix can often tell which digit came from which place.
+# You have seen that this is more than a head can do. Such a head nevertheless does better than the single head at the beginning of this lesson, and the cut suggests why. The proof assumed one value per token. Here each of the four tokens is there in two pieces with a value each, so the head could put half of its weight on one piece of the first place and half on the *other* piece of the second. The two pieces hold different entries of a token's value, so the output matrix can often tell which digit came from which place.
 #
 # ### Exercise 6.1: split into heads
 #
@@ -306,7 +306,7 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
 # %% [markdown]
 # ### And back
 #
-# After attention the output has the shape `(B, H, L, D)`, and the next layer expects tokens again, with the outputs of all heads side by side in each. Merging undoes the two steps of the split in reverse order: first the axis that was moved moves back, and then the two axes are joined. The next cell does both and compares the result with that of the loop. It also returns to the projections that we left aside. It checks whether those of three heads, each of them 12 × 4, can be written as one matrix of 12 × 12.
+# After attention the output has the shape `(B, H, L, D)`, and the next layer expects tokens again, with the outputs of all heads side by side in each. Merging undoes the two steps of the split in reverse order: first the axis that was moved moves back, and then the two axes are joined. The next cell does both and compares the result with that of the loop. It also returns to the projections that we left aside. It checks whether the projections of three heads, each of them 12 × 4, can be written as one matrix of 12 × 12.
 
 # %%
 heads = tokens.unflatten(-1, (3, 4)).transpose(1, 2)  # (B, H, L, D)
@@ -327,7 +327,7 @@ print(f"one projection and three by at most {(tokens @ w - small).abs().max():.5
 #
 # $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{D}}\right) V_h, \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\; W_o .$$
 #
-# The number under the root is $D$, the head dimension ($d_k$ in lesson 3), because the dot products are between vectors of that dimension. Written out for tokens $x$, the scores of head h are $x\, W_q^h (W_k^h)^\top x^\top / \sqrt{D}$, where both matrices are E × D. Their product is E × E, but its rank is at most D. A head can compare tokens in only D dimensions, although it can learn which ones, and this is part of the price of having several heads. Here is the whole module with its shapes:
+# The number under the root is $D$, the head dimension ($d_k$ in lesson 3), because the dot products are between vectors of that dimension. Written out for tokens $x$, the scores of head h are $x\, W_q^h (W_k^h)^\top x^\top / \sqrt{D}$, where both matrices are E × D. A head can therefore compare tokens in only D dimensions, because the product of its two matrices is E × E but has a rank of at most D. It can learn which dimensions these are, but the limit is part of the price of having several heads. Here is the whole module with its shapes:
 
 # %%
 figures.module()
@@ -547,7 +547,7 @@ for L in (64, 1024, 16384):
 #
 # ### What do heads look at?
 #
-# So far we have told the heads what to do by choosing the task. What do four heads make of a task that needs four things at once? At each of eight places, the model is to name the digit before it, the digit after it, the digit at place 0, and its own digit, which is called "here" below. (At the two ends its own digit replaces the missing neighbor.)
+# What do four heads make of a task that needs four things at once? At each of eight places, the model is to name the digit before it, the digit after it, the digit at place 0, and its own digit, which is called "here" below. There is no residual connection, so even a token's own digit has to come through a head. (At the two ends its own digit replaces the missing neighbor.)
 
 
 # %%
@@ -687,7 +687,7 @@ head = moved.mean(dim=(0, 2)).argmax()
 def here_with(carried: Tensor) -> Tensor:
     values = functional.linear(digit + place, *projection).unflatten(-1, (4, 8))
     other = functional.linear(carried, *projection).unflatten(-1, (4, 8))
-    values[:, :, head] = other[:, :, head]
+    values[:, :, head] = other[:, :, head]  # for one head: only this part
     mixed = (weights @ values.transpose(1, 2)).transpose(1, 2).flatten(2)
     logits = layer.out(layer.attention.out_proj(mixed)).unflatten(-1, (4, 10))
     return (logits[:, :, 3].argmax(dim=-1) == digits).double().mean()

@@ -30,7 +30,7 @@ print(f"{len(text.text):,} characters, {len(text.characters)} different ones")
 print(text.text[206:424])
 
 # %% [markdown]
-# This text is tiny, because the largest models of today read several hundred million times as much. Nine tenths of it are for learning, and the last tenth is set aside.
+# This text is tiny. The largest models of today read several hundred million times as much. Nine tenths of it are for learning, and the last tenth is set aside.
 #
 # The model is a stack of two blocks with a causal mask, four heads in each and 64 dimensions, and it looks at the last 64 characters. If your block from lesson 8 passes its checks, the model is built from it, and your numbers differ a little from those printed here. Otherwise it is built from the same block in `writer.py`, beside this notebook.
 
@@ -167,7 +167,7 @@ for row, period in zip(tokens[:, :20], periods, strict=True):
     print(f"period {int(period):2}:", row.tolist())
 
 # %% [markdown]
-# The period must differ because no analogy would be needed if it were always 16. The token that comes next would be a copy of the token 15 places back, and one layer can learn to look there always. In the small models of this section, a learned vector per place is added to queries and keys. Without this vector, no head could look at a distance.
+# The period must differ because no analogy would be needed if it were always 16. The token that comes next is 16 places after its copy, so seen from the current token the copy is always 15 places back, and one layer can learn to look there. In the small models of this section, a learned vector per place is added to queries and keys. Without this vector, no head could look at a distance.
 
 # %% measured
 lazy = induction.train(depth=1, shortest=16)
@@ -426,12 +426,12 @@ except NotImplementedError:
 for layer in (0, 1):
     with ablate(deep.layers[layer], 0):
         print(f"without layer {layer}: {induction.accuracy(deep):.0%} right")
-print(f"with both: {induction.accuracy(deep):.0%} right")
+print(f"with both heads on: {induction.accuracy(deep):.0%} right")
 
 # %% [markdown]
 # When either of them is off, less than a tenth is right, no more than by guessing among the tokens of the sequence. That was to be expected, because with one head off only one layer is left. Even a single layer that was trained alone reached no more than 26%, and this one was not trained to work alone. So the ablation shows that both heads are needed, but not that the first writes notes and the second reads them.
 #
-# The story of the notes can be tested as well. It says that layer 1 uses the notes in one way only, as *keys*. The stream enters layer 1 four times: as its queries, as its keys, as its values, and in the sum that goes on to the output, here called the rest. We give some of these four the stream *with* what layer 0 has added, and the others the stream without it. This is called *path patching*, and the loop that does it is in `induction.py`.
+# The story of the notes can be tested as well. It says that layer 1 uses the notes in one way only, as *keys*. The stream enters layer 1 four times: as its queries, as its keys, as its values, and as the stream itself, which runs past the layer to the output and is called the rest here. We give some of these four the stream *with* what layer 0 has added, and the others the stream without it. This is called *path patching*, and the loop that does it is in `induction.py`.
 #
 # **Predict.** What share of the predictions is right if only the keys of layer 1 are told what layer 0 has added, and what share if everything but the keys is told?
 
@@ -490,7 +490,7 @@ reveal("the more important head", "0.2, the smear")
 #
 # ### Compared with what?
 #
-# A head that is switched off adds nothing. But suppose that a head always adds *about the same*, whatever the text is. Then the layers above count on this constant, and taking it away does damage even if the head says nothing about the text. To tell the two cases apart, take the head away and put its own mean in its place, the mean of what it adds over many stretches of text:
+# A head that is switched off adds nothing. But suppose that a head always adds *about the same*, whatever the text is. Then the layers above count on this constant, and taking it away does damage even if the head says nothing about the text. To tell the two cases apart, take the head away and put its own mean in its place, the mean of what it adds over many stretches of text. (`writer.heads` returns values that have already passed each head's part of `out_proj`, so `weights @ values` is what the head adds to the stream.)
 
 
 # %%
@@ -563,11 +563,14 @@ def on_strings() -> float:
 
 # %% measured
 zeros = dict.fromkeys(names, 0.0)
+print(
+    f"{'switched off':35}  loss on text   copied\n{'':35}  zeros  means  zeros  means"
+)
 for name, group in groups.items():
-    zero, mean = (without(group, fill, on_text) for fill in (zeros, text_means))
-    print(f"without {name}\n   text:   {zero:+.2f}, with means {mean:+.2f}")
-    zero, mean = (without(group, fill, on_strings) for fill in (zeros, string_means))
-    print(f"   copied: {zero:5.0%}, with means {mean:5.0%}")
+    text_0, text_mean = (without(group, fill, on_text) for fill in (zeros, text_means))
+    copied = [without(group, fill, on_strings) for fill in (zeros, string_means)]
+    shares = " ".join(f"{share:6.0%}" for share in copied)
+    print(f"{name:35}  {text_0:+.2f}  {text_mean:+.2f} {shares}")
 
 # %% [markdown]
 # Without head 1.0 alone, copying stays above 99%, because the others do the job. The same is true of each of the other eleven heads (not shown). Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. Zeros and means agree here, except for the last group, which contains 0.2 and costs the text less with means.
