@@ -250,7 +250,7 @@ torch.stack([(scores / t).softmax(dim=-1) for t in (0.1, 1.0, 10.0)])
 #
 # ### Exercise 1.1: a soft lookup
 #
-# Look up one query among n keys, and mix their values. No loop is needed, because what the cells above did entry by entry is two products. PyTorch has a function for attention, which you will meet later. It is not allowed here, because the steps are the exercise.
+# Look up one query among n keys, and mix their values. No loop is needed, because what the cells above did entry by entry is two products. PyTorch has a function for attention, which you will meet later, and which is not allowed here, because the steps are the exercise.
 
 # %% hints soft_lookup [markdown]
 # Which three steps lead from a query to an output? After which of them do you have n numbers, and after which D_v?

@@ -275,7 +275,7 @@ plot.heatmap(one_head / 4, labels, labels, "Where does this head look?")
 #
 # ### Exercise 9.2: the previous-token score
 #
-# How much of its weight does each head put on the token before? (`induction.one_back`, which later cells use as long as this exercise is open, is not allowed here, and neither are `induction.repetition` in exercise 9.3 and `induction.silenced` in exercise 9.4.)
+# How much of its weight does each head put on the token before? (`induction.one_back`, which later cells use as long as this exercise is open, is not allowed here.)
 
 # %% hints previous_token_score [markdown]
 # Which entries of one head's table belong to "one before"? Draw a 4 × 4 table and mark them. How many are there, and does row 0 have one?
@@ -356,7 +356,7 @@ print("induction:     ", score_repeat(weights, periods))
 #
 # ### Exercise 9.4: ablate a head
 #
-# Write it as a context manager (without `induction.silenced`). Inside a `with` block the head adds nothing, and afterward all is as before, whatever happened inside. Python makes a context manager from a function with a single `yield`:
+# Write it as a context manager. (`induction.silenced` is not allowed here.) Inside a `with` block the head adds nothing, and afterward all is as before, whatever happened inside. Python makes a context manager from a function with a single `yield`:
 
 
 # %%

@@ -442,8 +442,8 @@ def sizes_inside(
 
 @check("blockwise_attention", points=2)
 def never_all_scores(blockwise_attention: Any, draw: Inputs) -> Any:
-    """257 keys in blocks of 16, for 100 queries and for a single one: how large the tensors on the way are."""
-    inputs = draw.normal(100, 2), draw.normal(257, 2), draw.normal(257, 2)
+    """513 keys in blocks of 16, for 100 queries and for a single one: how large the tensors on the way are."""
+    inputs = draw.normal(100, 2), draw.normal(513, 2), draw.normal(513, 2)
     return sizes_inside(blockwise_attention, inputs, 16)
 
 

@@ -133,6 +133,6 @@ def edges(blockwise_attention: Any, draw: Inputs) -> Any:
         blockwise_attention(one[0], draw.give(rising), one[1], 2),
         blockwise_attention(one[0], draw.give(-rising), one[1], 2),
     ]
-    long = draw.normal(50, 2), draw.normal(251, 2), draw.normal(251, 2)
-    sizes = sizes_inside(blockwise_attention, long, 16, draw.give(rule(draw, 251)))
+    long = draw.normal(50, 2), draw.normal(505, 2), draw.normal(505, 2)
+    sizes = sizes_inside(blockwise_attention, long, 16, draw.give(rule(draw, 505)))
     return partial(blockwise_attention, q, k, v, 2, mask), results, sizes
