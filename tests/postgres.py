@@ -20,8 +20,8 @@ from .waiting import free_port
 
 OWNER, PASSWORD = "teacher", "open-sesame"
 START_SECONDS = 60.0
-LISTENS = ("max_connections=50", "shared_buffers=128MB")
-CARELESS = ("fsync=off", "full_page_writes=off")  # for tests: nobody needs the data after a power failure
+# nobody needs the data after a power failure
+SETTINGS = ("max_connections=50", "shared_buffers=128MB", "fsync=off", "full_page_writes=off")
 
 
 def binaries() -> Path | None:
@@ -63,7 +63,7 @@ class Server:
 
 
 @contextmanager
-def serving(settings: tuple[str, ...] = CARELESS) -> Iterator[Server]:
+def serving() -> Iterator[Server]:
     """Run a server."""
     programs = binaries()
     assert programs is not None
@@ -79,7 +79,7 @@ def serving(settings: tuple[str, ...] = CARELESS) -> Iterator[Server]:
         subprocess.run(make, cwd=folder, check=True, capture_output=True)
         port, log = free_port(), folder / "log"
         listen = ["-h", "127.0.0.1", "-p", str(port), "-k", str(folder)]
-        options = [part for setting in (*LISTENS, *settings) for part in ("-c", setting)]
+        options = [part for setting in SETTINGS for part in ("-c", setting)]
         with log.open("wb") as output:
             command = [*before, str(programs / "postgres"), "-D", f"{folder}/data", *listen, *options]
             process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output)

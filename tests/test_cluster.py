@@ -6,14 +6,14 @@ import pickle
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Executor, Future
 from pathlib import Path
 
 import psutil
 import pytest
 
 from autograder import __main__
-from autograder.classroom.run import WorkersElsewhere, grade_lesson
+from autograder.classroom.run import grade_lesson
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import ClusterError, ScarcityError, SubmissionError
 from autograder.grading.grade import RECORD
@@ -260,10 +260,8 @@ def test_what_a_submission_did_itself_comes_back_as_it_is(answer, kind: type) ->
     assert type(result.exception()) is kind
 
 
-class Broken(WorkersElsewhere):
+class Broken(Executor):
     """A cluster that has lost its workers."""
-
-    at_once = 2
 
     def submit(self, function, *arguments) -> Future:
         result: Future = Future()

@@ -2,32 +2,39 @@
 
 A submission travels as its text. A lesson goes to each worker once, and a worker needs nothing of the course's folder.
 Dask sends functions and values as pickles, so whoever reaches the scheduler runs code on every worker: docs/scale.md
-begins with TLS.
+begins with TLS. The scheduler loads this module too, so nothing heavy is imported before a worker needs it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import platform
 import threading
 import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError, Future, InvalidStateError
+from concurrent.futures import CancelledError, Executor, Future, InvalidStateError
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import dask
-from distributed import Client
+from distributed import Client, WorkerPlugin
+from distributed.core import Status
 from distributed.scheduler import KilledWorker
 from distributed.versions import VersionMismatchWarning
 
-from ..errors import ClusterError, CourseError, command
-from ..grading.submission import Submission
-from .cluster_worker import LessonSent, SandboxReady, grade_here, state_of_worker, versions_here
-from .run import WorkersElsewhere
+from ..errors import ClusterError, CourseError, SandboxError, command
+from ..paths import digest
+
+if TYPE_CHECKING:
+    from ..grading.package import LessonPackage
+    from ..grading.submission import Submission
 
 CONNECT_SECONDS = 10.0
 WATCH_SECONDS = 0.5
@@ -37,9 +44,13 @@ QUIET = {
     "distributed.admin.large-graph-warning-threshold": "1GiB",  # one notebook with many figures
     "distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s",
 }
+COMPARED = ("torch", "dask", "distributed")
+_lessons: dict[str, LessonPackage] = {}
+_runs: set[str] = set()  # that use this worker's sandbox
+_turn = threading.Lock()  # one submission at a time
 
 
-class ClusterExecutor(WorkersElsewhere):
+class ClusterExecutor(Executor):
     """Has submissions graded by the workers of a cluster.
 
     Args:
@@ -77,16 +88,11 @@ class ClusterExecutor(WorkersElsewhere):
 
     @property
     def at_once(self) -> int:
-        """Two for each worker."""
+        """How many submissions should be under way, so that no worker waits for the next one: two for each."""
         return 2 * max(self._fit, 1)
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **_none: Any) -> Future[Any]:
-        """Have a submission graded.
-
-        Args:
-            function: `grade`, which the workers import themselves.
-            arguments: the submission.
-        """
+        """Have a submission graded: the one argument. The function is `grade`, which the workers import themselves."""
         (submission,) = arguments
         result: Future[str] = Future()
         self._pending.add(result)
@@ -201,40 +207,138 @@ def cluster_executor(address: str, wait_seconds: float) -> Iterator[ClusterExecu
     """Connect to a cluster and give an executor; end all that was started for it.
 
     Args:
-        address: the scheduler's, as tls://host:8786.
+        address: the scheduler's, as tls://host:8786, for which the certificates are those of Dask's settings.
         wait_seconds: how long to wait for a worker, at the start and when none is left.
 
     Raises:
         ClusterError: no scheduler answers, or no worker can grade.
     """
-    be_quiet()
-    with dask.config.set(QUIET), connected_client(address) as client:
+    warnings.simplefilter("ignore", VersionMismatchWarning)
+    for name in list(logging.root.manager.loggerDict):  # what is said about a cluster is left to us
+        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+    with dask.config.set(QUIET):
+        try:
+            client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        except Exception as error:
+            reason = str(error).rpartition(": ")[2]
+            raise ClusterError(f"No Dask scheduler answers at {address} ({reason}).") from error
         executor = ClusterExecutor(client, wait_seconds)
         try:
             executor.start()
             yield executor
         finally:
             executor.end()
+            with suppress(Exception):
+                client.close(timeout=CONNECT_SECONDS)
 
 
-@contextmanager
-def connected_client(address: str) -> Iterator[Client]:
-    """Connect to a scheduler. For tls:// the certificates are those of Dask's settings."""
+def grade_here(lesson: str, notebook: bytes, seed: int, limits: Mapping[str, Any], demonstrations: bool) -> Any:
+    """Grade a submission on this worker, with the lesson that was sent under a name.
+
+    What is wrong with the submission is returned: only other trouble is raised.
+    """
+    from ..grading.grade import grade
+    from ..grading.sandbox import Limits
+    from ..grading.submission import Submission
+
     try:
-        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        with _turn:
+            return grade(Submission(notebook, _lessons[lesson], seed, Limits(**limits), demonstrations))
+    except SandboxError:  # Dask tries once more, maybe on another worker
+        raise
+    except CourseError as error:
+        return error
     except Exception as error:
-        reason = str(error).rpartition(": ")[2]
-        raise ClusterError(f"No Dask scheduler answers at {address} ({reason}).") from error
+        return CourseError(f"{type(error).__name__}: {error}")
+
+
+class LessonSent(WorkerPlugin):  # type: ignore[misc]
+    """Keeps a lesson on every worker, also on those that join later."""
+
+    def __init__(self, name: str, lesson: LessonPackage) -> None:
+        self.name, self.lesson = name, lesson
+
+    def setup(self, worker: Any) -> None:
+        """Keep the lesson."""
+        _lessons[self.name] = self.lesson
+
+    def teardown(self, worker: Any) -> None:
+        """Forget it."""
+        _lessons.pop(self.name, None)
+
+
+class SandboxReady(WorkerPlugin):  # type: ignore[misc]
+    """Starts a worker's sandbox, and only then lets the worker have submissions; ends the sandbox with the run.
+
+    Args:
+        name: the run's, and that of the resource which its submissions ask for.
+        versions: the client's.
+
+    Attributes:
+        unfit: why the worker gets no submissions, '' where it does; None as long as that is not known.
+    """
+
+    def __init__(self, name: str, versions: Mapping[str, str]) -> None:
+        self.name, self.versions = name, versions
+        self.unfit: str | None = None
+
+    async def setup(self, worker: Any) -> None:
+        """Start the sandbox, then tell the scheduler."""
+        _runs.add(self.name)
+        unfit = await asyncio.to_thread(why_unfit, self.versions)
+        if not unfit:
+            await worker.set_resources(**{self.name: 1})
+            # only a worker that begins to run has the scheduler look for submissions that nobody else could take
+            worker.status = Status.paused
+            worker.status = Status.running
+        self.unfit = unfit
+
+    async def teardown(self, worker: Any) -> None:
+        """End the sandbox, and what still runs in it."""
+        _runs.discard(self.name)
+        if not _runs:
+            await asyncio.to_thread(end_sandbox)
+
+
+def why_unfit(versions: Mapping[str, str]) -> str:
+    """Say why this worker cannot grade for a client with these versions; '' where it can, with its sandbox ready."""
+    from ..grading.sandbox import shared_sandbox, unavailable_reason
+    from ..grading.sandbox.pool import discard
+
+    own = versions_here()
+    for name, needed in versions.items():
+        if own[name] != needed:
+            return f"its {name} is {own[name]}, here it is {needed}"
+    if reason := unavailable_reason():
+        return reason
+    sandbox = shared_sandbox()
     try:
-        yield client
-    finally:
-        with suppress(Exception):
-            client.close(timeout=CONNECT_SECONDS)
+        sandbox.wait_until_ready()
+    except SandboxError as error:
+        discard(sandbox)
+        return str(error)
+    return ""
 
 
-def be_quiet() -> None:
-    """Leave to us what is said about a cluster: Dask would log each lost connection, with its traceback."""
-    warnings.simplefilter("ignore", VersionMismatchWarning)
-    for name in list(logging.root.manager.loggerDict):
-        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+def end_sandbox() -> None:
+    """End this worker's sandbox, and wait until whoever used it has noticed."""
+    from ..grading.sandbox.pool import stopping
+
+    with stopping(), _turn:
+        pass
+
+
+async def state_of_worker(name: str, dask_worker: Any) -> str | None:
+    """Return why a worker gets no submissions of a run, '' where it does, None as long as that is not known."""
+    plugin = dask_worker.plugins.get(name)
+    return plugin.unfit if plugin else None
+
+
+@lru_cache(maxsize=1)
+def versions_here() -> dict[str, str]:
+    """Return what has to be the same on all computers, so that it does not matter which one grades."""
+    package = Path(__file__).parents[1]
+    versions = {"Python": ".".join(platform.python_version_tuple()[:2])}
+    versions |= {name: version(name).partition("+")[0] for name in COMPARED}
+    return versions | {"autograder": digest(*sorted(package.rglob("*.py")))[:8]}

@@ -6,7 +6,6 @@ import hashlib
 import json
 import signal
 import threading
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -57,15 +56,6 @@ PREFETCH = 2  # submissions that are read while the workers are busy
 GRADED, AS_BEFORE, NEEDS_PERSON = "graded", "as before", "needs a person"
 QUESTIONS_WAIT = "questions wait for a person's grade"
 CHANGED = "an answer has changed since a person gave it points: look at it in Formgrader"
-
-
-class WorkersElsewhere(Executor):
-    """An executor whose workers isolate submissions by themselves, and come and go while a run is under way."""
-
-    @property
-    @abstractmethod
-    def at_once(self) -> int:
-        """How many submissions should be under way now: enough that no worker waits for the next one."""
 
 
 @dataclass(frozen=True)
@@ -141,8 +131,7 @@ def grading_settings(
 
 def refuse_unsafe(course: Course, settings: GradeSubmission, executor: Executor | None) -> None:
     """Raise where submissions cannot be isolated, unless that is allowed, or where they could read the course."""
-    runs_here = not isinstance(executor, WorkersElsewhere)
-    if runs_here and unavailable_reason() and not settings.allow_unsandboxed:
+    if executor is None and unavailable_reason() and not settings.allow_unsandboxed:
         raise NoSandboxError(unavailable_reason())
     if is_in_view(course.root):
         raise CourseError(
@@ -298,8 +287,8 @@ class GradingRun:
 
 
 def submissions_at_once(pool: Executor, jobs: int) -> int:
-    """Return how many submissions should be under way: some are read while the workers are busy."""
-    return pool.at_once if isinstance(pool, WorkersElsewhere) else jobs + PREFETCH
+    """Return how many submissions should be under way: what the pool says whose workers come and go, else a few."""
+    return int(getattr(pool, "at_once", jobs + PREFETCH))
 
 
 def refused_before(

@@ -9,29 +9,18 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
 
-from tqdm import tqdm
+from torch.hub import download_url_to_file
 
 from ..errors import CourseError, command
-from ..paths import file_digest
 
 REVISION = "607a30d783dfa663caf39e06633721c8d4cfcd7e"
 SOURCE = f"https://huggingface.co/openai-community/gpt2/resolve/{REVISION}"
-SECONDS = 60  # without a byte
-PIECE = 2**20
 
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """A file as it was published.
-
-    Args:
-        name: how it is called, there and here.
-        size: in bytes.
-        sha256: its checksum.
-    """
+    """A file as it was published: its name, its size in bytes, and its checksum."""
 
     name: str
     size: int
@@ -43,13 +32,6 @@ FILES = (
     PublishedFile("vocab.json", 1_042_301, "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"),
     PublishedFile("model.safetensors", 548_105_171, "248dfc3911869ec493c76e65bf2fcf7f615828b0254c12b473182f0f81d3a707"),
 )
-
-
-class DownloadError(CourseError):
-    """A published file could not be fetched."""
-
-    def __init__(self, file: PublishedFile, problem: str) -> None:
-        super().__init__(f"{file.name}: {problem} `{command('gpt2')}` tries again.")
 
 
 def folder() -> Path:
@@ -78,13 +60,13 @@ def fetch_gpt2(
         files: which ones.
 
     Raises:
-        DownloadError: a file did not come whole. What has come of it is kept, and the next call goes on from there.
+        CourseError: a file did not come whole. Those that did are kept.
     """
     target = target or folder()
-    wanted = missing(target, files)
-    if not wanted:
+    absent = missing(target, files)
+    if not absent:
         return f"GPT-2 is in {target} already."
-    for file in wanted:
+    for file in absent:
         print(f"{file.name:18} {file.size:12,} bytes  sha256 {file.sha256}")
     try:
         answer = ask(f"Fetch this from {source} into {target}? [y/N] ")
@@ -93,45 +75,9 @@ def fetch_gpt2(
     if not answer.strip().lower().startswith("y"):
         return "Nothing was fetched. Lesson 13 works without it."
     target.mkdir(parents=True, exist_ok=True)
-    for file in wanted:
-        fetch(file, source, target)
-    return f"GPT-2 is in {target}. Run lesson 13 again to use it."
-
-
-def fetch(file: PublishedFile, source: str, target: Path) -> None:
-    """Fetch one file into a folder, from where an earlier attempt stopped. Raises DownloadError."""
-    part = target / f"{file.name}.part"
-    begun = part.stat().st_size if part.is_file() else 0
-    if begun > file.size:
-        part.unlink()
-        begun = 0
-    if begun < file.size:
+    for file in absent:
         try:
-            download(file, f"{source}/{file.name}", part, begun)
-        except HTTPError as error:
-            raise DownloadError(file, f"the server answered {error.code}, {error.reason}.") from error
-        except (URLError, OSError) as error:
-            raise DownloadError(file, f"it could not be fetched ({getattr(error, 'reason', error)}).") from error
-    if part.stat().st_size != file.size:
-        raise DownloadError(file, f"{part.stat().st_size:,} of {file.size:,} bytes came, and are kept.")
-    if file_digest(part) != file.sha256:
-        part.unlink()
-        raise DownloadError(file, "its checksum is not that of the published file, so it was thrown away.")
-    part.replace(target / file.name)
-
-
-def download(file: PublishedFile, address: str, part: Path, begun: int) -> None:
-    """Append to a file what is missing of it, or write all of it where the server starts anew."""
-    request = Request(address, headers={"Range": f"bytes={begun}-"} if begun else {})
-    with urlopen(request, timeout=SECONDS) as reply:
-        begun = begun if reply.status == 206 else 0
-        announced = begun + int(reply.headers.get("Content-Length") or file.size - begun)
-        if announced != file.size:
-            raise DownloadError(file, f"the server has {announced:,} bytes of that name, not {file.size:,}.")
-        with (
-            part.open("ab" if begun else "wb") as out,
-            tqdm(total=file.size, initial=begun, unit="B", unit_scale=True, desc=file.name) as bar,
-        ):
-            while piece := reply.read(PIECE):
-                out.write(piece)
-                bar.update(len(piece))
+            download_url_to_file(f"{source}/{file.name}", str(target / file.name), hash_prefix=file.sha256)
+        except (OSError, RuntimeError) as error:  # no network, no such file; another checksum, or not all of it
+            raise CourseError(f"{file.name} was not fetched: {error}. `{command('gpt2')}` tries again.") from error
+    return f"GPT-2 is in {target}. Run lesson 13 again to use it."

@@ -1,6 +1,11 @@
 """Sphinx's configuration. The project's name comes from the README (see `site.run_sphinx`)."""
 
-extensions = ["myst_nb", "autograder.authoring.site_extension"]
+from typing import Any
+
+from docutils import nodes
+from latex2mathml.converter import convert
+
+extensions = ["myst_nb"]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 exclude_patterns = [".doctrees"]
 
@@ -21,7 +26,24 @@ html_js_files = ["lessons.js"]
 templates_path = ["templates"]
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
-html_show_search_summary = False  # see site_extension
+html_show_search_summary = False  # it would fetch each page, which browsers refuse to a page that was opened from a file
 html_copy_source = False
 html_use_index = False
 html_show_copyright = False
+
+
+def setup(app: Any) -> None:
+    """Draw formulas as MathML, which browsers show themselves, without a script."""
+    app.add_html_math_renderer("mathml", inline_renderers=(inline, None), block_renderers=(block, None))
+
+
+def inline(writer: Any, node: nodes.math) -> None:
+    """Write a formula that stands in a line of text."""
+    writer.body.append(convert(node.astext()))
+    raise nodes.SkipNode
+
+
+def block(writer: Any, node: nodes.math_block) -> None:
+    """Write a formula that has lines of its own, in a box that scrolls where it is too wide."""
+    writer.body.append(f'<div class="formula">{convert(node.astext(), display="block")}</div>')
+    raise nodes.SkipNode
