@@ -32,7 +32,7 @@ MAY_NOT_USE = {
     "plot": {"nbgrader", "nbconvert", "nbclient", "nbformat", "jupytext", "sqlalchemy"},
     "grading": {"nbgrader", "nbconvert", "nbclient", "jupytext", "sqlalchemy"},
 }
-ON_A_HUB = {"student.waiting"}  # asks nbgrader there, where students hand in through it, and nowhere else
+ON_A_HUB = {"student.feedback"}  # asks nbgrader there, where students hand in through it, and nowhere else
 Graph = dict[str, set[str]]
 
 

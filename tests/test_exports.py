@@ -11,14 +11,7 @@ from sqlalchemy import event
 
 from autograder.__main__ import main
 from autograder.authoring.lesson_package import package_of
-from autograder.classroom.exports import (
-    CanvasExport,
-    GradesExport,
-    MoodleExport,
-    canvas_ids,
-    escape_formula,
-    export_grades,
-)
+from autograder.classroom.exports import TABLES, canvas_ids, escape_formula, export_grades
 from autograder.classroom.gradebook import ensure_registered, open_gradebook
 from autograder.paths import Course
 
@@ -33,7 +26,7 @@ def read(path: Path) -> list[dict[str, str]]:
 
 
 def test_canvas_finds_its_columns_and_the_points_possible(reported: Course, full: int, possible: int) -> None:
-    path = reported.root / export_grades(reported, CanvasExport, "canvas.csv")[0]
+    path = reported.root / export_grades(reported, "canvas")[0]
     heads = path.read_text(encoding="utf-8").splitlines()[0]
     assert heads == f"Student,ID,SIS User ID,SIS Login ID,Section,{LESSON}"
     first, *rows = read(path)
@@ -51,7 +44,7 @@ def test_a_name_that_ends_in_another_ones_number_gets_nobodys_canvas_id() -> Non
 
 
 def test_moodle_finds_its_columns(reported: Course) -> None:
-    rows = read(reported.root / export_grades(reported, MoodleExport, "moodle.csv")[0])
+    rows = read(reported.root / export_grades(reported, "moodle")[0])
     ada = next(row for row in rows if row["First name"] == "Ada")
     assert list(ada) == ["First name", "Last name", "ID number", "Email address", f"Assignment: {LESSON} (Real)"]
     assert ada["Email address"] == "ada@example.org"
@@ -103,19 +96,19 @@ def waiting(scratch: Course) -> Course:
     return scratch
 
 
-def points(course: Course, plugin: type[ExportPlugin], **how) -> list[str]:
+def points(course: Course, table: str, **how) -> list[str]:
     """Return the lesson's column."""
-    export_grades(course, plugin, "table.csv", LESSON, **how)
-    rows = read(course.coursework / "table.csv")[-6:]
+    export_grades(course, table, LESSON, **how)
+    rows = read(course.coursework / f"{table}.csv")[-6:]
     return [next(value for head, value in row.items() if LESSON in head) for row in rows]
 
 
 @LATE_ADDING
 def test_points_that_nobody_knows_are_blank_and_not_nothing(waiting: Course) -> None:
     known = ["", "2.0", "0.0", "", "", ""]
-    assert points(waiting, CanvasExport) == points(waiting, MoodleExport) == known
-    export_grades(waiting, GradesExport, "table.csv", LESSON)
-    rows = read(waiting.coursework / "table.csv")
+    assert points(waiting, "canvas") == points(waiting, "moodle") == known
+    export_grades(waiting, "grades", LESSON)
+    rows = read(waiting.coursework / "grades.csv")
     assert [row["score"] for row in rows] == known
     words = ["not graded", "graded", "graded", "not handed in", "not graded", "waits for a person"]
     assert [row["status"] for row in rows] == words
@@ -123,18 +116,18 @@ def test_points_that_nobody_knows_are_blank_and_not_nothing(waiting: Course) -> 
 
 @LATE_ADDING
 def test_automatic_points_can_be_exported_before_a_person_has_graded(waiting: Course) -> None:
-    assert points(waiting, CanvasExport, automatic=True) == ["", "2.0", "0.0", "", "", "4.0"]
+    assert points(waiting, "canvas", automatic=True) == ["", "2.0", "0.0", "", "", "4.0"]
 
 
 @LATE_ADDING
 def test_an_export_says_who_waits_and_how_to_export_what_is_known(waiting: Course) -> None:
-    path, note = export_grades(waiting, CanvasExport, "canvas.csv")
+    path, note = export_grades(waiting, "canvas")
     assert path == "coursework/canvas.csv"
     assert note == (
         "1 submission with questions that a person has still to grade: left blank. "
         "`make canvas AUTOMATIC=1` exports automatic points."
     )
-    assert export_grades(waiting, CanvasExport, "canvas.csv", automatic=True)[1].endswith("with automatic points.")
+    assert export_grades(waiting, "canvas", automatic=True)[1].endswith("with automatic points.")
 
 
 def test_one_lesson_is_exported_alone(reported: Course, monkeypatch) -> None:
@@ -159,7 +152,7 @@ def queries_for(course: Course, students: int, plugin: type[ExportPlugin]) -> in
 
 
 @LATE_ADDING
-@pytest.mark.parametrize("plugin", [GradesExport, CanvasExport, MoodleExport])
+@pytest.mark.parametrize("plugin", TABLES.values())
 def test_a_table_of_a_larger_class_takes_no_more_queries(scratch: Course, plugin: type[ExportPlugin]) -> None:
     with open_gradebook(scratch) as gradebook:
         ensure_registered(gradebook, package_of(scratch.lesson(LESSON)))

@@ -14,10 +14,10 @@ from autograder.authoring.index import fresh_overview, index_text
 from autograder.judging.verdict import Failure, Result, Verdict
 from autograder.paths import Course
 from autograder.student import progress as progress_module
+from autograder.student.feedback import feedback_to_fetch
 from autograder.student.progress import Overview, lesson_progress, news_of, progress, read_progress, record_progress
 from autograder.student.sharing import Note
 from autograder.student.titles import titles_in
-from autograder.student.waiting import feedback_to_fetch
 
 RIGHT = Verdict("attend", (Result("title", 1, True, False),))
 WRONG = Verdict("attend", (Result("title", 1, False, False),), Failure("title", "no"))

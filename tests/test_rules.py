@@ -12,16 +12,16 @@ from autograder.authoring.nbgrader_course import load_config
 from autograder.authoring.notebook import read_notebook
 from autograder.classroom.attempts import Attempt, about, changes, counting, write_attempts
 from autograder.classroom.deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, next_turn
+from autograder.classroom.feedback import notice_page
 from autograder.classroom.feedback_page import times_of
 from autograder.classroom.gradebook import open_gradebook
-from autograder.classroom.notices import notice_page
 from autograder.classroom.report import exercises_of, html_of, make_report
 from autograder.classroom.rules import FREE, Rules, duration, rules_of
 from autograder.classroom.run import register
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import CourseError
 from autograder.paths import Course, Lesson
-from autograder.student.graded import latest_feedback
+from autograder.student.feedback import latest_feedback
 from autograder.student.progress import Overview, lesson_progress
 from autograder.student.titles import titles_in
 

@@ -23,12 +23,6 @@ def add_draft(course: Course, lesson: Lesson, exercise: str, source: str) -> str
     What a student wrote is read here and not run. It runs with the author's rights once they have moved it to
     mistakes.py.
 
-    Args:
-        course: where the drafts are kept.
-        lesson: whose mistake it is.
-        exercise: the exercise that the student got wrong.
-        source: the student's cell.
-
     Raises:
         CourseError: the cell does not define the exercise.
     """

@@ -24,22 +24,13 @@ HINTS = ("a question", "a pointer", "an idea")
 
 @dataclass(frozen=True)
 class LessonCell:
-    """One cell as the author wrote it.
+    """One cell as the author wrote it."""
 
-    Args:
-        kind: what the header says: setup, exercise, check, hints, question, measured (a demonstration whose digits
-            depend on the computer); without a header prose or demo.
-        name: the exercise or question that the cell belongs to.
-        text: the cell's content.
-        points: of a question, which a person grades; 0 where it is optional.
-        line: where its header is in lesson.py, from 1; 0 where that is not known.
-    """
-
-    kind: Kind
-    name: str
+    kind: Kind  # what the header says; without one prose or demo. The digits of a measured one depend on the computer
+    name: str  # the exercise or question that the cell belongs to
     text: str
-    points: int = 0
-    line: int = 0
+    points: int = 0  # of a question, which a person grades; 0 where it is optional
+    line: int = 0  # where its header is in lesson.py, from 1; 0 where that is not known
 
 
 def read_lesson(lesson: Lesson) -> list[LessonCell]:

@@ -101,12 +101,7 @@ def as_released(target: Target) -> Target:
 
 
 class Rights:
-    """The right answers of a lesson's checks under one seed.
-
-    Args:
-        key: the lesson's answer key.
-        seed: what inputs are drawn from.
-    """
+    """The right answers of a lesson's checks under one seed."""
 
     def __init__(self, key: AnswerKey, seed: int) -> None:
         self._key, self.seed = key, seed

@@ -36,12 +36,7 @@ def pretrain(course: Course, lesson: Lesson) -> None:
 
 
 def prose_of(course: Course, *, without: str = "") -> str:
-    """Return all lessons' paragraphs, in order, as ASCII text: no headings, tables, formulas, hints or answers.
-
-    Args:
-        course: the lessons.
-        without: a lesson to leave out, such as the one that learns from the others.
-    """
+    """Return all lessons' paragraphs, in order, as ASCII text: no headings, tables, formulas, hints or answers."""
     cells = [c for lesson in course.lessons() if lesson.name != without for c in read_lesson(lesson)]
     paragraphs = [p for c in cells if c.kind == "prose" for p in re.split(r"\n\s*\n", c.text)]
     plain = [without_marks(p) for p in paragraphs if not re.match(r"\s*(#|\||-|\$\$)", p) and "$" not in p]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import dis
+import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
+from html import escape
 from typing import Any
 
 from nbformat.v4 import new_output
@@ -14,7 +16,6 @@ from nbformat.v4 import new_output
 from ..errors import LessonError, command
 from ..paths import Lesson
 from .lesson import LessonCell, exercises_in, read_lesson
-from .moving_figure import moving_figure
 from .notebook import Notebook, join_cells, read_notebook, released_notebook, solved_cell
 
 DEMONSTRATIONS = ("demo", "measured")
@@ -22,6 +23,14 @@ YOURS = "*What comes out here depends on your own solution. Run the lesson to se
 TO_READ = "*This page is for reading. To run its cells and to check your solutions, [set up the course]({}).*"
 PIECES = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)  # code at odd places, text at even ones
 LINK = re.compile(r"\[(?P<text>[^\[\]]*)\]\((?P<file>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
+FIGURE = """<figure class="moving" data-words="{words}" hidden>
+<div class="frame"><img src="data:image/webp;base64,{webp}" alt=""></div>
+{sliders}
+<p role="status"></p>
+</figure>"""
+SLIDER = (
+    '<label>{name} <input type="range" max="{last}" value="{start}" data-labels="{labels}"><output></output></label>'
+)
 
 
 def lesson_page(lesson: Lesson, site_paths: Mapping[str, str], setting_up: str) -> Notebook:
@@ -60,10 +69,27 @@ def page_metadata(cell: LessonCell, outputs: list[Any]) -> dict[str, Any]:
 
 
 def moving_figures(outputs: list[Any]) -> Iterator[Any]:
-    """Yield as HTML each figure that moves. The three frames before it are for paper, and where no script runs."""
+    """Yield as HTML each figure that moves: one picture of all frames, and sliders that choose the one to be seen.
+
+    The frames come from `plot.frames`; what moves them is website/static/lessons.js. Until that runs, the figure is
+    hidden, and where no script runs, and on paper, the three frames before it are there.
+    """
     for output in outputs:
         if frames := output.get("metadata", {}).get("image/png", {}).get("frames"):
-            yield new_output("display_data", {"text/html": moving_figure(frames)})
+            sliders = "\n".join(map(slider, frames["controls"]))
+            figure = FIGURE.format(words=attribute(frames["words"]), webp=frames["webp"], sliders=sliders)
+            yield new_output("display_data", {"text/html": figure})
+
+
+def slider(control: Mapping[str, Any]) -> str:
+    """Return the HTML of one slider, whose positions are counted from 0."""
+    name, labels = escape(control["name"]), control["labels"]
+    return SLIDER.format(name=name, last=len(labels) - 1, start=control["start"], labels=attribute(labels))
+
+
+def attribute(value: Any) -> str:
+    """Return a value as JSON that can stand between quotes."""
+    return escape(json.dumps(value, ensure_ascii=False))
 
 
 def unsolved_outputs(lesson: Lesson, cells: list[LessonCell]) -> Iterator[list[Any]]:

@@ -34,8 +34,8 @@ from .attempts import (
 )
 from .deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Files
 from .exchange import CollectPlainFiles
+from .feedback import course_of_attempt, remove_attempt
 from .gradebook import ensure_registered, open_gradebook
-from .notices import apart_from, forget
 from .releasing import Pages
 from .rules import BEST, Rules, late_penalty, now_utc, rules_now
 from .run import is_current
@@ -58,19 +58,12 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Work:
-    """An attempt that is being graded.
-
-    Args:
-        delivered: what arrived.
-        files: its files, by name.
-        rules: the lesson's, as they were when it began.
-        long: whether it takes long, so that others go first.
-    """
+    """An attempt that is being graded."""
 
     delivered: Delivered
-    files: Files
-    rules: Rules
-    long: bool = False
+    files: Files  # its files, by name
+    rules: Rules  # the lesson's, as they were when it began
+    long: bool = False  # whether it takes long, so that others go first
 
     @property
     def arrived(self) -> datetime:
@@ -162,7 +155,7 @@ class AttemptWriter:
         attempt = self._record(work, notebook["metadata"][RECORD])
         attempts = read_attempts(self._course, lesson, student)
         counts = counting(attempts, work.rules.counts == BEST) == attempt
-        target = self._course if counts else apart_from(self._course, lesson, student)
+        target = self._course if counts else course_of_attempt(self._course, lesson, student)
         with changing_submissions(self._course):
             store_submission(target, lesson, student, work.files)
             if counts:
@@ -176,7 +169,7 @@ class AttemptWriter:
         write_attempts(self._course, lesson, student, attempt)
         if attempt.released == OPEN:
             self.withheld.add((lesson.name, student))
-        forget(target)
+        remove_attempt(target)
         took = (now_utc() - work.delivered.arrived).total_seconds()
         points = f"{attempt.points:g} of {attempt.of}{'' if counts else ', does not count'}"
         number = len(graded_attempts(attempts))

@@ -20,29 +20,17 @@ FORGOTTEN = "It was graded, and what came of it is forgotten."
 
 @dataclass(frozen=True)
 class Attempt:
-    """One time that a student handed in.
+    """One time that a student handed in."""
 
-    Args:
-        delivery: what tells it from all others: the folder's name in the exchange, or where it was in the inbox.
-        arrived: when, UTC, as nbgrader writes times; '' where it was not taken.
-        status: `graded`, `left out` or `needs a person`.
-        note: why it was not graded.
-        submission: the checksum of the notebook.
-        exercises: each one's points.
-        of: how many points there are.
-        penalty: what is taken off for being late.
-        released: which feedback its student can fetch: '', `open` or `full`.
-    """
-
-    delivery: str
-    arrived: str = ""
+    delivery: str  # what tells it from all others: the folder's name in the exchange, or where it was in the inbox
+    arrived: str = ""  # when, UTC, as nbgrader writes times; '' where it was not taken
     status: str = GRADED
-    note: str = ""
-    submission: str = ""
-    exercises: Mapping[str, int] = field(default_factory=dict)
-    of: int = 0
-    penalty: float = 0.0
-    released: str = ""
+    note: str = ""  # why it was not graded
+    submission: str = ""  # the checksum of the notebook
+    exercises: Mapping[str, int] = field(default_factory=dict)  # each one's points
+    of: int = 0  # how many points there are
+    penalty: float = 0.0  # what is taken off for being late
+    released: str = ""  # which feedback its student can fetch: '', `open` or `full`
 
     @property
     def points(self) -> float:
@@ -108,12 +96,7 @@ def graded_attempts(attempts: Sequence[Attempt]) -> list[Attempt]:
 
 
 def counting(attempts: Sequence[Attempt], best: bool) -> Attempt | None:
-    """Return the attempt that counts: the best one, of several the latest, or else the last; None where there is none.
-
-    Args:
-        attempts: a student's.
-        best: whether the best one counts.
-    """
+    """Return the attempt that counts: the best one (of several the latest), or the last; None for none."""
     candidates = graded_attempts(attempts)
     if not candidates:
         return None

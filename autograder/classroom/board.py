@@ -55,12 +55,7 @@ GUARD = (
 
 
 class BoardService:
-    """What all requests share: the table, the lessons' words, and each lesson's latest state.
-
-    Args:
-        store: where tries are kept.
-        course: whose lessons these are.
-    """
+    """What all requests share: the table, the lessons' words, and each lesson's latest state."""
 
     def __init__(self, store: BoardStore, course: Course) -> None:
         self.store, self._course = store, course

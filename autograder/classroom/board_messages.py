@@ -16,7 +16,6 @@ from ..paths import Course
 from ..student.telling import MOST_CODE
 from ..student.titles import titles_in
 from .board_state import Try, message_words
-from .board_store import Told
 
 MOST_TRIES = 50  # of one request
 OLDEST = 60 * 86_400.0  # seconds
@@ -28,15 +27,10 @@ BYTES_LIKE_A_TRY = 10_000  # of a request, to read it
 
 @dataclass(frozen=True)
 class Catalog:
-    """The lessons as they were released.
+    """The lessons as they were released."""
 
-    Args:
-        lessons: the content of each one's fingerprints.json, by name.
-        titles: what exercises are called that have a number, by lesson and name.
-    """
-
-    lessons: Mapping[str, Mapping[str, Any]]
-    titles: Mapping[str, Mapping[str, str]]
+    lessons: Mapping[str, Mapping[str, Any]]  # the content of each one's fingerprints.json, by name
+    titles: Mapping[str, Mapping[str, str]]  # what exercises are called that have a number, by lesson and name
 
     @classmethod
     def of(cls, course: Course) -> Catalog:
@@ -91,7 +85,7 @@ def reading_costs(body: bytes) -> int:
     return 1 + len(body) // BYTES_LIKE_A_TRY
 
 
-def told_in(body: bytes, student: str, catalog: Catalog, now: float) -> tuple[list[Told], int]:
+def told_in(body: bytes, student: str, catalog: Catalog, now: float) -> tuple[list[Try], int]:
     """Read a request; return its tries, and how many things in it are none.
 
     Args:
@@ -108,7 +102,7 @@ def told_in(body: bytes, student: str, catalog: Catalog, now: float) -> tuple[li
     return [one for one in read if one], sum(one is None for one in read)
 
 
-def told_by(thing: Any, student: str, catalog: Catalog, now: float) -> Told | None:
+def told_by(thing: Any, student: str, catalog: Catalog, now: float) -> Try | None:
     """Return one try, or None where something about it is not as `check` sends it."""
     if not isinstance(thing, dict):
         return None
@@ -122,8 +116,8 @@ def told_by(thing: Any, student: str, catalog: Catalog, now: float) -> Told | No
         return None
     if not passed and not MESSAGE.fullmatch(message):
         return None
-    what = Try(student, exercise, passed, "" if passed else message, min(moment, now), clean_code(code))
-    return Told(name, lesson, what)
+    shown = "" if passed else message
+    return Try(student, exercise, passed, shown, min(moment, now), clean_code(code), lesson, name)
 
 
 def seconds(value: Any) -> float | None:
@@ -134,7 +128,7 @@ def seconds(value: Any) -> float | None:
         return None
 
 
-def clean_code(value: Any) -> str:
-    """Return code as a database keeps it: cut where it is long, without what is no character."""
+def clean_code(value: Any) -> str | None:
+    """Return code as a database keeps it: cut where it is long, without what is no character; None for none."""
     text = value[:MOST_CODE] if isinstance(value, str) else ""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "") or None

@@ -30,23 +30,16 @@ GAP = re.compile(r"\{\w+\}")  # in the words of an edit, for what is the student
 
 @dataclass(frozen=True)
 class Try:
-    """One run of `check` on an exercise that was started.
-
-    Args:
-        student: who ran it.
-        exercise: the exercise's name.
-        passed: whether every visible check passed.
-        message: the id of the message that was shown; '' where it passed.
-        time: when, in seconds since 1970.
-        code: the student's, where they share it.
-    """
+    """One run of `check` on an exercise that was started: a row of the board's table."""
 
     student: str
     exercise: str
-    passed: bool
-    message: str
-    time: float
-    code: str = ""
+    passed: bool  # every visible check
+    message: str  # the id of what was shown; '' where it passed
+    time: float  # in seconds since 1970
+    code: str | None = None  # the student's, where they share it
+    lesson: str = ""
+    id: str = ""  # the sender's own, so that what is sent twice is kept once
 
 
 @dataclass
@@ -61,15 +54,10 @@ class Seen:
 
 @dataclass(frozen=True)
 class Board:
-    """A class at one moment.
+    """A class at one moment."""
 
-    Args:
-        states: of each student, by exercise; what is missing is not started.
-        messages: per exercise, the most frequent first.
-    """
-
-    states: Mapping[str, Mapping[str, str]]
-    messages: Mapping[str, Sequence[Seen]]
+    states: Mapping[str, Mapping[str, str]]  # of each student, by exercise; what is missing is not started
+    messages: Mapping[str, Sequence[Seen]]  # per exercise, the most frequent first
 
 
 def board_of(
@@ -104,12 +92,7 @@ def tries_by_student(tries: Iterable[Try]) -> dict[str, list[Try]]:
 
 
 def stuck_on(tries: Sequence[Try], now: float) -> set[str]:
-    """Return the exercises on which one student is stuck.
-
-    Args:
-        tries: the student's, in order.
-        now: the moment, in seconds since 1970.
-    """
+    """Return the exercises on which one student is stuck."""
     session = last_session(tries, now)
     passed = max((one.time for one in session if one.passed), default=0.0)
     found = set()
@@ -155,27 +138,16 @@ def most_seen(tries: Iterable[Try]) -> dict[str, list[Seen]]:
 
 @dataclass(frozen=True)
 class Helped:
-    """What a message did.
-
-    Args:
-        exercise: the exercise's name.
-        message: the message's id.
-        saw: how many students saw it.
-        passed: how many of them passed the exercise within two tries after they first saw it.
-    """
+    """What a message did."""
 
     exercise: str
     message: str
-    saw: int
-    passed: int
+    saw: int  # how many students saw it
+    passed: int  # how many of them passed the exercise within two tries after they first saw it
 
 
 def messages_that_helped(tries: Iterable[Try]) -> list[Helped]:
-    """Count for each message who saw it, and who passed within two tries of first seeing it; the most seen first.
-
-    Args:
-        tries: a lesson's, in order.
-    """
+    """Count for each message who saw it, and who passed within two tries of first seeing it; the most seen first."""
     mine: dict[tuple[str, str], list[Try]] = defaultdict(list)
     for one in tries:
         mine[one.student, one.exercise].append(one)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -53,21 +53,6 @@ T = TRIES.c
 PERSON, ASSIGNMENT = api.Student.__table__, api.Assignment.__table__
 
 
-@dataclass(frozen=True)
-class Told:
-    """One try as it came from a student's `check`.
-
-    Args:
-        id: the sender's own, so that what is sent twice is kept once.
-        lesson: the lesson's name.
-        what: the try.
-    """
-
-    id: str
-    lesson: str
-    what: Try
-
-
 class BoardStore:
     """The board's table in the database that the gradebook is in."""
 
@@ -95,16 +80,15 @@ class BoardStore:
         except UNUSABLE as error:
             raise unusable(error) from error
 
-    def add(self, told: Sequence[Told]) -> None:
+    def add(self, tries: Sequence[Try]) -> None:
         """Keep tries that are not known yet; of a student's code, only the latest of each exercise."""
         postgres = self._engine.dialect.name == POSTGRESQL
         insert = (postgresql.insert(TRIES) if postgres else sqlite.insert(TRIES)).on_conflict_do_nothing()
         with self._transaction() as connection:
-            for one in told:
-                what = one.what
-                same = (T.student == what.student, T.lesson == one.lesson, T.exercise == what.exercise)
-                connection.execute(insert, row_of(one))
-                if what.code:  # in whatever order they arrive, and whatever times they claim
+            for one in tries:
+                same = (T.student == one.student, T.lesson == one.lesson, T.exercise == one.exercise)
+                connection.execute(insert, asdict(one))
+                if one.code:  # in whatever order they arrive, and whatever times they claim
                     with_code = select(T.id).where(*same, T.code.is_not(None))
                     older = connection.scalars(with_code.order_by(T.time.desc(), T.id.desc()).offset(1)).all()
                     connection.execute(update(TRIES).where(*same, T.id.in_(older)).values(code=None))
@@ -122,8 +106,7 @@ class BoardStore:
         query = select(T.student, T.exercise, T.passed, T.message, T.time, T.code).where(T.lesson == lesson)
         query = query.where(T.time >= since, T.time <= until).order_by(T.time.desc()).limit(MOST_TRIES)
         with self._transaction() as connection:
-            rows = connection.execute(query).all()
-        return [Try(s, e, p, m, t, code or "") for s, e, p, m, t, code in reversed(rows)]
+            return [Try(*row) for row in reversed(connection.execute(query).all())]
 
     def every_try(self, lesson: str) -> list[Try]:
         """Return all of a lesson's tries in order, without anybody's code."""
@@ -157,18 +140,3 @@ class BoardStore:
         """Delete all that is kept about a student; return how many tries that were."""
         with self._transaction() as connection:
             return connection.execute(delete(TRIES).where(T.student == student)).rowcount
-
-
-def row_of(told: Told) -> dict[str, Any]:
-    """Return a try as a row of the table."""
-    what = told.what
-    return {
-        "student": what.student,
-        "id": told.id,
-        "lesson": told.lesson,
-        "exercise": what.exercise,
-        "passed": what.passed,
-        "message": what.message,
-        "time": what.time,
-        "code": what.code or None,
-    }

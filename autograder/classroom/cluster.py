@@ -53,10 +53,6 @@ _turn = threading.Lock()  # one submission at a time
 class ClusterExecutor(Executor):
     """Has submissions graded by the workers of a cluster.
 
-    Args:
-        client: connected.
-        wait_seconds: how long to wait for a worker, at the start and when none is left.
-
     Attributes:
         left_out: the workers that get no submissions, with the reason.
     """

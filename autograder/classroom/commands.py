@@ -11,15 +11,12 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import CourseError, command
 from ..errors import options as typed
 from ..grading.cgroup import processors
-from ..paths import Course
-
-if TYPE_CHECKING:
-    from .exports import Table
+from ..paths import Course, Lesson
 
 
 def available_cores() -> int:
@@ -120,6 +117,11 @@ def collect_command(course: Course, options: argparse.Namespace) -> int:
     return 0 if report.collected or report.as_before else 1
 
 
+def handed_in(course: Course, options: argparse.Namespace) -> list[Lesson]:
+    """Return the lesson that was named, or all that somebody has handed in."""
+    return [lesson for lesson in course.chosen(options.lesson) if options.lesson or course.students(lesson)]
+
+
 def register_command(course: Course, options: argparse.Namespace) -> int:
     """Enter lessons into the gradebook, so that Formgrader lists them."""
     from .run import register
@@ -142,8 +144,7 @@ def grade_command(course: Course, options: argparse.Namespace) -> int:
     settings = {"seed": options.seed, "run_demonstrations": options.demonstrations or None}
     settings["allow_unsandboxed"] = options.allow_unsandboxed or None
     chosen = {name: value for name, value in settings.items() if value is not None}
-    lessons = [lesson for lesson in course.chosen(options.lesson) if options.lesson or course.students(lesson)]
-    results: list[StudentResult] = []
+    lessons, results = handed_in(course, options), list[StudentResult]()
     grade_lesson = partial(grader_of(options.shard), force=options.force, jobs=options.jobs, options=chosen)
     try:
         with executor_for(options) as executor:
@@ -182,8 +183,7 @@ def merge_command(course: Course, options: argparse.Namespace) -> int:
     """Take what the tasks of a job array have graded."""
     from .shards import merge
 
-    chosen = [lesson for lesson in course.chosen(options.lesson) if options.lesson or course.students(lesson)]
-    reports = [merge(course, lesson, force=options.force) for lesson in chosen]
+    reports = [merge(course, lesson, force=options.force) for lesson in handed_in(course, options)]
     print("\n".join(line for report in reports for line in report.lines()) or "Nobody has handed anything in.")
     return 0 if reports and not any(report.left for report in reports) else 1
 
@@ -200,40 +200,28 @@ def feedback_command(course: Course, options: argparse.Namespace) -> int:
 
 def grades_command(course: Course, options: argparse.Namespace) -> int:
     """Export the table of grades."""
-    from .exports import GradesExport
+    from .exports import export_grades
 
-    return export(course, options, GradesExport)
+    lesson = course.lesson(options.lesson).name if options.lesson else None
+    print("\n".join(export_grades(course, options.command, lesson, options.automatic)))
+    return 0
 
 
 def canvas_command(course: Course, options: argparse.Namespace) -> int:
     """Export the table of grades for Canvas."""
-    from .exports import CanvasExport
-
-    return export(course, options, CanvasExport)
+    return grades_command(course, options)
 
 
 def moodle_command(course: Course, options: argparse.Namespace) -> int:
     """Export the table of grades for Moodle."""
-    from .exports import MoodleExport
-
-    return export(course, options, MoodleExport)
-
-
-def export(course: Course, options: argparse.Namespace, table: type[Table]) -> int:
-    """Write one table of all lessons, or of the one that was named."""
-    from .exports import export_grades
-
-    lesson = course.lesson(options.lesson).name if options.lesson else None
-    print("\n".join(export_grades(course, table, f"{options.command}.csv", lesson, options.automatic)))
-    return 0
+    return grades_command(course, options)
 
 
 def report_command(course: Course, options: argparse.Namespace) -> int:
     """Make one page about the class per lesson, and the same as CSV."""
     from .report import make_report
 
-    chosen = [lesson for lesson in course.chosen(options.lesson) if options.lesson or course.students(lesson)]
-    paths = [path for lesson in chosen for path in make_report(course, lesson)]
+    paths = [path for lesson in handed_in(course, options) for path in make_report(course, lesson)]
     print("\n".join(p.relative_to(course.root).as_posix() for p in paths) or "Nobody has handed anything in.")
     return 0 if paths else 1
 

@@ -33,24 +33,15 @@ ASIDE = ".inbox"  # no student's id begins with a dot
 
 @dataclass(frozen=True)
 class Delivered:
-    """Something that a student has handed in.
-
-    Args:
-        lesson: of which lesson.
-        student: whose it is.
-        name: what tells it from all others.
-        arrived: when, UTC.
-        read: returns the files to keep, by name; raises SubmissionError where they cannot be taken.
-        way_back: returns those by which a page finds its student; none where there are none.
-        seen: when it was first seen, by this computer's clock, which the exchange's may differ from.
-    """
+    """Something that a student has handed in."""
 
     lesson: Lesson
-    student: str
-    name: str
-    arrived: datetime
-    read: Callable[[], Files]
-    way_back: Callable[[], Files] = dict
+    student: str  # whose it is
+    name: str  # what tells it from all others
+    arrived: datetime  # when, UTC
+    read: Callable[[], Files]  # returns the files to keep, by name; raises SubmissionError where they cannot be taken
+    way_back: Callable[[], Files] = dict  # returns those by which a page finds its student; none where there are none
+    # when it was first seen, by this computer's clock, which the exchange's may differ from
     seen: float = field(default_factory=time.monotonic)
 
     @property
@@ -70,10 +61,6 @@ class Exchange:
 
     def new(self, known: Collection[str], say: Callable[[str], None]) -> Iterator[Delivered]:
         """Yield what has arrived and is not known, once.
-
-        Args:
-            known: the names of what was handed in before.
-            say: is told what is refused, once.
 
         Raises:
             CourseError: the exchange cannot be used.
@@ -164,17 +151,12 @@ class Inbox:
 
 @dataclass(frozen=True)
 class Turn:
-    """What is to be done with a student's deliveries of a lesson.
+    """What is to be done with a student's deliveries of a lesson."""
 
-    Args:
-        chosen: the one to grade now; None for none.
-        left_out: those that are never graded, each with the reason that its student reads.
-        waiting: those whose turn comes later.
-    """
-
-    chosen: Delivered | None = None
+    chosen: Delivered | None = None  # the one to grade now; None for none
+    # those that are never graded, each with the reason that its student reads
     left_out: tuple[tuple[Delivered, str], ...] = ()
-    waiting: tuple[Delivered, ...] = ()
+    waiting: tuple[Delivered, ...] = ()  # those whose turn comes later
 
 
 def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rules: Rules, now: datetime) -> Turn:
@@ -185,12 +167,6 @@ def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rule
 
     After an attempt that is graded, the next one is the latest that arrives while the pause lasts, or else the first
     that arrives later.
-
-    Args:
-        deliveries: what is not graded.
-        attempts: what was.
-        rules: the lesson's.
-        now: the time, UTC.
     """
     by_hand = attempts[0].when if attempts and attempts[0].delivery == COLLECTED else None
     old = tuple(each for each in deliveries if by_hand and each.arrived <= by_hand <= now)

@@ -29,7 +29,7 @@ from ..errors import CourseError, SubmissionError, escaped, one_line
 from ..grading.cells import BUDGET
 from ..paths import Course, Lesson
 from .archives import CollectionReport
-from .notices import release_notice
+from .feedback import release_notice
 from .plain_files import file_kind, listing, open_folder, read_plain
 from .rules import now_utc
 from .submissions import (

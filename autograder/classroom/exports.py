@@ -8,7 +8,8 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -37,143 +38,112 @@ Record = list[Any]
 
 
 class Table(ExportPlugin):  # type: ignore[misc]
-    """What the tables have in common: points that nobody knows yet are left blank."""
+    """What the tables have in common: a class, lessons, and points that are left blank where nobody knows them yet."""
 
     automatic = Bool(False, help="Export automatic points where a person has still to grade.").tag(config=True)
     handed_in: Collection[tuple[str, str]] = ()  # by whom and which lesson, as far as that is not in the gradebook
+    file = ""
+    columns: tuple[str, ...] = ()
+    lesson_column = ""
 
-    def known(self, standing: SubmissionScore | None) -> bool:
+    def export(self, gradebook: Any) -> None:
+        """Write the table to `to`, by default into a file named after it. Raises OSError where that is impossible."""
+        named = self.assignment
+        lessons = sorted((a for a in gradebook.assignments if not named or a.name in named), key=lambda a: str(a.name))
+        everybody = gradebook.db.execute(select(api.Student.__table__)).all()
+        students = [s for s in everybody if not self.student or s.id in self.student]
+        students.sort(key=lambda s: (s.last_name or "", s.first_name or "", s.id))
+        self.scores = {(score.student_id, score.lesson): score for score in submission_scores(gradebook)}
+        self.canvas_ids = canvas_ids({s.id: s.lms_user_id for s in everybody})
+        own = [self.lesson_column.format(lesson.name) for lesson in lessons if self.lesson_column]
+        write(self.to or self.file, [*self.columns, *own], self.rows(students, lessons))
+
+    def rows(self, students: Sequence[Any], lessons: Sequence[Any]) -> Iterator[Record]:
+        """Yield the rows below the columns' names."""
+        raise NotImplementedError
+
+    def known(self, score: SubmissionScore | None) -> bool:
         """Say whether a submission's points can be told."""
-        return status_of(standing) == COMPLETE or (self.automatic and status_of(standing) == WAITS)
+        return status_of(score) == COMPLETE or (self.automatic and status_of(score) == WAITS)
 
-    def scores(
-        self, student: Any, lessons: list[Any], standings: Mapping[tuple[str, str], SubmissionScore]
-    ) -> list[Any]:
+    def points(self, student: Any, lessons: Sequence[Any]) -> Record:
         """Return a student's points in each lesson; nothing where they are not known, so no grade is overwritten."""
-        own = [standings.get((student.id, lesson.name)) for lesson in lessons]
-        return [standing.score if standing and self.known(standing) else "" for standing in own]
+        own = [self.scores.get((student.id, lesson.name)) for lesson in lessons]
+        return [score.score if score and self.known(score) else "" for score in own]
 
 
 class GradesExport(Table):
     """The table that nbgrader's own exporter writes, with a status, one row per lesson and student."""
 
-    def export(self, gradebook: Any) -> None:
-        """Write the table to `to`, by default grades.csv. Raises OSError where that cannot be written."""
-        write(self.to or "grades.csv", list(GRADES), self.rows(gradebook, chosen(self, gradebook)))
+    file, columns = "grades.csv", GRADES
 
-    def rows(self, gradebook: Any, lessons: list[Any]) -> Iterator[Record]:
+    def rows(self, students: Sequence[Any], lessons: Sequence[Any]) -> Iterator[Record]:
         """Yield one row per lesson and student."""
-        everyones, class_ = scores_by_student_and_lesson(gradebook), students(self, gradebook)
-        for lesson in lessons:
-            for student in class_:
-                standing = everyones.get((student.id, lesson.name))
-                points: Record = ["", "", ""]
-                if standing and self.known(standing):
-                    points = [standing.raw_score, standing.penalty, standing.score]
-                status = NOT_GRADED if (student.id, lesson.name) in self.handed_in else NOT_HANDED_IN
-                when = [lesson.duedate, standing.timestamp if standing else None]
-                who = [student.id, student.last_name, student.first_name, student.email]
-                yield [lesson.name, *when, *who, *points, lesson.max_score, status_of(standing) or status]
+        for lesson, student in product(lessons, students):
+            score, points = self.scores.get((student.id, lesson.name)), ["", "", ""]
+            if score and self.known(score):
+                points = [score.raw_score, score.penalty, score.score]
+            status = NOT_GRADED if (student.id, lesson.name) in self.handed_in else NOT_HANDED_IN
+            when = [lesson.duedate, score.timestamp if score else None]
+            who = [student.id, student.last_name, student.first_name, student.email]
+            yield [lesson.name, *when, *who, *points, lesson.max_score, status_of(score) or status]
 
 
 class CanvasExport(Table):
     """One column per lesson: `nbgrader export --exporter=autograder.classroom.exports.CanvasExport`."""
 
-    def export(self, gradebook: Any) -> None:
-        """Write the table to `to`, by default canvas.csv. Raises OSError where that cannot be written."""
-        lessons = chosen(self, gradebook)
-        write(self.to or "canvas.csv", [*CANVAS, *(a.name for a in lessons)], self.rows(gradebook, lessons))
+    file, columns, lesson_column = "canvas.csv", CANVAS, "{}"
 
-    def rows(self, gradebook: Any, lessons: list[Any]) -> Iterator[Record]:
+    def rows(self, students: Sequence[Any], lessons: Sequence[Any]) -> Iterator[Record]:
         """Yield the points possible, then one row per student."""
-        everyones, class_ = scores_by_student_and_lesson(gradebook), students(self, gradebook)
-        ids = canvas_ids({s.id: s.lms_user_id for s in gradebook.db.execute(select(api.Student.__table__))})
-        yield [POINTS_POSSIBLE, "", "", "", "", *(a.max_score for a in lessons)]
-        for student in class_:
+        yield [POINTS_POSSIBLE, "", "", "", "", *(lesson.max_score for lesson in lessons)]
+        for student in students:
             name = ", ".join(filter(None, (student.last_name, student.first_name))) or student.id
-            yield [
-                name,
-                ids[student.id],
-                "",
-                student.id,
-                "",
-                *self.scores(student, lessons, everyones),
-            ]
+            yield [name, self.canvas_ids[student.id], "", student.id, "", *self.points(student, lessons)]
 
 
 class MoodleExport(Table):
     """Map "ID number" or "Email address" at import: `--exporter=autograder.classroom.exports.MoodleExport`."""
 
-    def export(self, gradebook: Any) -> None:
-        """Write the table to `to`, by default moodle.csv. Raises OSError where that cannot be written."""
-        lessons = chosen(self, gradebook)
-        columns = [*MOODLE, *(f"Assignment: {a.name} (Real)" for a in lessons)]
-        write(self.to or "moodle.csv", columns, self.rows(gradebook, lessons))
+    file, columns, lesson_column = "moodle.csv", MOODLE, "Assignment: {} (Real)"
 
-    def rows(self, gradebook: Any, lessons: list[Any]) -> Iterator[Record]:
+    def rows(self, students: Sequence[Any], lessons: Sequence[Any]) -> Iterator[Record]:
         """Yield one row per student."""
-        everyones = scores_by_student_and_lesson(gradebook)
-        for student in students(self, gradebook):
+        for student in students:
             who = [student.first_name or "", student.last_name or "", student.lms_user_id or student.id]
-            yield [*who, student.email or "", *self.scores(student, lessons, everyones)]
+            yield [*who, student.email or "", *self.points(student, lessons)]
+
+
+TABLES: Mapping[str, type[Table]] = {"grades": GradesExport, "canvas": CanvasExport, "moodle": MoodleExport}
 
 
 def export_grades(
-    course: Course,
-    plugin: type[Table] = GradesExport,
-    name: str = "grades.csv",
-    lesson: str | None = None,
-    automatic: bool = False,
+    course: Course, table: str = "grades", lesson: str | None = None, automatic: bool = False
 ) -> list[str]:
-    """Write a table of grades into `coursework/`; return what to say about it, its path first.
+    """Write a table of TABLES into `coursework/`, of one lesson or of all; return what to say about it, its path first.
 
-    Args:
-        course: the course.
-        plugin: which table.
-        name: the file's name.
-        lesson: the only lesson to export; None for all.
-        automatic: whether points are exported where a person has still to grade.
+    With `automatic`, points are exported also where a person has still to grade.
     """
     with open_gradebook(course) as gradebook:
-        exporter = plugin(automatic=automatic)
-        exporter.to = str(course.coursework / name)
-        exporter.assignment = [lesson] if lesson else []
+        exporter = TABLES[table](automatic=automatic)
+        path = course.coursework / exporter.file
+        exporter.to, exporter.assignment = str(path), [lesson] if lesson else []
         exporter.handed_in = {(s, each.name) for each in course.chosen(lesson) for s in course.students(each)}
         exporter.export(gradebook)
-        waiting = sum(status_of(standing) == WAITS for standing in submission_scores(gradebook, lesson))
-    path = (course.coursework / name).relative_to(course.root).as_posix()
+        waiting = sum(status_of(score) == WAITS for score in submission_scores(gradebook, lesson))
+    shown = path.relative_to(course.root).as_posix()
     if not waiting:
-        return [path]
+        return [shown]
     how = "exported with automatic points" if automatic else "left blank"
-    ask = "" if automatic else f" `{command(f'{Path(name).stem} --automatic')}` exports automatic points."
-    return [path, f"{number(waiting, 'submission')} with questions that a person has still to grade: {how}.{ask}"]
+    ask = "" if automatic else f" `{command(f'{table} --automatic')}` exports automatic points."
+    return [shown, f"{number(waiting, 'submission')} with questions that a person has still to grade: {how}.{ask}"]
 
 
-def chosen(plugin: Any, gradebook: Any) -> list[Any]:
-    """Return the lessons to export: all, or those that the command line named."""
-    named = plugin.assignment
-    return sorted((a for a in gradebook.assignments if not named or a.name in named), key=lambda a: str(a.name))
-
-
-def students(plugin: Any, gradebook: Any) -> list[Any]:
-    """Return the students to export by name: all, or those that the command line named."""
-    everybody = gradebook.db.execute(select(api.Student.__table__))
-    some = (s for s in everybody if not plugin.student or s.id in plugin.student)
-    return sorted(some, key=lambda s: (s.last_name or "", s.first_name or "", s.id))
-
-
-def scores_by_student_and_lesson(gradebook: Any) -> Mapping[tuple[str, str], SubmissionScore]:
-    """Return all standings by student and lesson."""
-    return {(standing.student_id, standing.lesson): standing for standing in submission_scores(gradebook)}
-
-
-def status_of(standing: SubmissionScore | None) -> str:
+def status_of(score: SubmissionScore | None) -> str:
     """Return how far a submission is, as the gradebook has it; '' where it has none."""
-    if standing is None:
-        return ""
-    if not standing.is_graded:
-        return NOT_GRADED
-    return WAITS if standing.needs_manual_grade else COMPLETE
+    if score is None or not score.is_graded:
+        return "" if score is None else NOT_GRADED
+    return WAITS if score.needs_manual_grade else COMPLETE
 
 
 def canvas_ids(entered: Mapping[str, str | None]) -> Mapping[str, str]:

@@ -1,38 +1,39 @@
-"""Feedback pages: nbgrader makes them, one student at a time, and each is sealed against what it shows."""
+"""Feedback pages: nbgrader makes them, one student at a time, and each is sealed against what it shows.
+
+Who handed in what was not graded has a page that says why, which comes back the way that feedback does.
+"""
 
 from __future__ import annotations
 
+import shutil
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from types import FrameType
 
 from ..authoring.lesson_package import package_of
 from ..authoring.nbgrader_course import open_nbgrader, raise_on_failure
 from ..errors import CourseError, command, escaped, one_line
-from ..paths import Course, Lesson, replace_text
-from .notices import write_notice
-from .sanitize import without_scripts
-from .submissions import ODD_ID, files_beside, is_odd, refusal_of
+from ..paths import Course, Lesson, replace_bytes, replace_text
+from .sanitize import IN_HEAD, without_scripts
+from .submissions import ODD_ID, SECRET, TIMESTAMP, files_beside, is_odd, refusal_of
 
 PAGE_SECONDS = 30.0  # a page takes one or two
+NO_PAGE = "It was graded, and no page could be made: "
+STYLE = "<style>:root { color-scheme: light dark; } body { font: 16px/1.5 system-ui, sans-serif; }</style>"
 TOO_SLOW = f"the page takes longer than {PAGE_SECONDS:g} seconds to make: look at the notebook's text"
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """What came of making a lesson's pages.
+    """What came of making a lesson's pages."""
 
-    Args:
-        pages: the pages' paths, as messages show them.
-        failed: who has none, and why.
-    """
-
-    pages: list[str]
-    failed: dict[str, str]
+    pages: list[str]  # the pages' paths, as messages show them
+    failed: dict[str, str]  # who has none, and why
 
     def lines(self) -> list[str]:
         """Return what to tell the instructor."""
@@ -105,3 +106,58 @@ def make_page(course: Course, lesson: Lesson, student: str) -> None:
 def rewrite(path: Path, change: Callable[[str], str]) -> None:
     """Change a page that nbgrader has written, and made read-only."""
     replace_text(path, change(path.read_text(encoding="utf-8")))
+
+
+def release_notice(
+    course: Course,
+    lesson: Lesson,
+    student: str,
+    files: Mapping[str, bytes],
+    why: str,
+    release: Callable[[Lesson, str, Path], None],
+) -> None:
+    """Make a page that says why there is no feedback, and release it, where the work came through the exchange.
+
+    Without nbgrader's secret among the files that lie beside the work, no page finds its way back.
+
+    Raises:
+        CourseError: nbgrader could not.
+        OSError: the page cannot be written.
+    """
+    if SECRET not in files:
+        return
+    apart = course_of_attempt(course, lesson, student)
+    try:
+        write_notice(apart, lesson, student, files, why)
+        release(lesson, student, apart.feedback)
+    finally:
+        remove_attempt(apart)
+
+
+def write_notice(course: Course, lesson: Lesson, student: str, files: Mapping[str, bytes], why: str) -> Path:
+    """Write a page that says why there is no feedback, and beside it what nbgrader releases it by; return its path."""
+    page = course.feedback_page(lesson, student)
+    page.parent.mkdir(parents=True, exist_ok=True)
+    replace_bytes(page, notice_page(lesson, why).encode())
+    for name in {SECRET, TIMESTAMP} & files.keys():
+        replace_bytes(page.with_name(name), files[name])
+    return page
+
+
+def notice_page(lesson: Lesson, why: str) -> str:
+    """Return a page that says why there is no feedback."""
+    head = f'<meta charset="utf-8"><title>{escape(lesson.name)}</title>{IN_HEAD}{STYLE}'
+    what = "" if why.startswith(NO_PAGE) else "An attempt was not graded. "
+    words = escape(f"{what}{why[:1].upper()}{why[1:]}")
+    return f'<!DOCTYPE html><html lang="en"><head>{head}</head><body><p>{words}</p></body></html>'
+
+
+def course_of_attempt(course: Course, lesson: Lesson, student: str) -> Course:
+    """Return the course as it is for one attempt that does not count."""
+    return replace(course, attempt=f"{student}/{lesson.name}")
+
+
+def remove_attempt(course: Course) -> None:
+    """Remove what was needed to grade one attempt apart."""
+    if course.attempt:
+        shutil.rmtree(course.attempts / course.attempt, ignore_errors=True)

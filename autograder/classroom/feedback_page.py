@@ -179,14 +179,7 @@ def explains_hidden(config: Any, info: Any) -> bool:
 
 
 def times_of(rules: Rules, student: str, handed_in: datetime.datetime | None, late: float) -> list[str]:
-    """Return what to say of when something was handed in.
-
-    Args:
-        rules: with the course's time zone.
-        student: whose it is.
-        handed_in: when, UTC, where that is known.
-        late: seconds after it was due.
-    """
+    """Return what to say of when something was handed in."""
     due = rules.due_for(student)
     until = [f"Due {rules.shown(due)}."] if due else []
     if handed_in is None:

@@ -152,31 +152,18 @@ def remove_cells(gradebook: Gradebook, lesson: LessonPackage) -> None:
 
 @dataclass(frozen=True)
 class SubmissionScore:
-    """What the gradebook says about one submission, its cells added up.
-
-    Args:
-        student_id: whose it is.
-        lesson: of which lesson.
-        timestamp: when it was handed in, UTC, where that is known.
-        raw_score: the points of all cells.
-        penalty: what is taken off for being late.
-        max_score: how many points there are.
-        is_graded: whether anybody, or any check, has given points.
-        needs_manual_grade: whether a person has still to look.
-        changed_since: whether one has given points for an answer that is another one now.
-        seconds_late: how long after it was due for this student it was handed in.
-    """
+    """What the gradebook says about one submission, its cells added up."""
 
     student_id: str
     lesson: str
-    timestamp: datetime.datetime | None
-    raw_score: float
-    penalty: float
-    max_score: float
-    is_graded: bool
-    needs_manual_grade: bool
-    seconds_late: float = 0.0
-    changed_since: bool = False
+    timestamp: datetime.datetime | None  # when it was handed in, UTC, where that is known
+    raw_score: float  # the points of all cells
+    penalty: float  # what is taken off for being late
+    max_score: float  # how many points there are
+    is_graded: bool  # whether anybody, or any check, has given points
+    needs_manual_grade: bool  # whether a person has still to look
+    seconds_late: float = 0.0  # how long after it was due for this student it was handed in
+    changed_since: bool = False  # whether one has given points for an answer that is another one now
 
     @property
     def score(self) -> float:

@@ -9,8 +9,7 @@ from ..paths import Course, Lesson
 from .attempts import FULL, OPEN
 from .deliveries import Files
 from .exchange import CollectPlainFiles
-from .feedback import PAGE_SECONDS, TOO_SLOW, at_most, make_page
-from .notices import GRADED, release_notice
+from .feedback import NO_PAGE, PAGE_SECONDS, TOO_SLOW, at_most, make_page, release_notice
 from .rules import Rules, now_utc, rules_now
 from .submissions import SECRET, files_beside
 
@@ -23,12 +22,6 @@ class Pages:
 
     def release(self, target: Course, lesson: Lesson, student: str, rules: Rules) -> str:
         """Make a student's feedback and release it; return which one it is, `open` or `full`.
-
-        Args:
-            target: where the graded notebook is.
-            lesson: of which lesson.
-            student: whose.
-            rules: the lesson's.
 
         Raises:
             GradebookError: the gradebook is away; once it is back, there can be a page.
@@ -44,7 +37,7 @@ class Pages:
             why = one_line(str(error))
             self._say(f"{escaped(student)}  {lesson.name}  no feedback: {why}")
             if not made:
-                self.release_notice(lesson, student, files_beside(target, lesson, student), f"{GRADED}{why}")
+                self.release_notice(lesson, student, files_beside(target, lesson, student), f"{NO_PAGE}{why}")
             return FULL
         return FULL if rules.explains_hidden(now_utc()) else OPEN
 

@@ -34,74 +34,43 @@ from .writer import read_notebook_record
 
 @dataclass(frozen=True)
 class Student:
-    """One row of the class.
-
-    Args:
-        name: the student's id.
-        points: earned, None where nothing was graded.
-        of: how many there are.
-        verdicts: per exercise what the judge wrote down.
-        cells: the points of each exercise's check cell and each question, by grade id; None where a person has to give
-            them.
-        penalty: what is taken off for being late.
-        waits: why a person is needed, '' where nobody is.
-        page: the feedback page as seen from the report, '' where there is none.
-        seconds: how long the submission ran.
-        seed: what its inputs were drawn from.
-        late: how late it was handed in, in words; '' where it was not.
-        attempts: what each attempt earned and changed, where they were graded at hand-in.
-    """
+    """One row of the class."""
 
     name: str
-    points: float | None
-    of: float
-    verdicts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    points: float | None  # earned, None where nothing was graded
+    of: float  # how many there are
+    verdicts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # per exercise what the judge wrote down
+    # the points of each exercise's check cell and each question, by grade id; None where a person has to give them
     cells: Mapping[str, float | None] = field(default_factory=dict)
-    penalty: float = 0.0
-    waits: str = ""
-    page: str = ""
-    seconds: float = 0.0
-    seed: int = 0
-    late: str = ""
-    attempts: tuple[str, ...] = ()
+    penalty: float = 0.0  # what is taken off for being late
+    waits: str = ""  # why a person is needed, '' where nobody is
+    page: str = ""  # the feedback page as seen from the report, '' where there is none
+    seconds: float = 0.0  # how long the submission ran
+    seed: int = 0  # what its inputs were drawn from
+    late: str = ""  # how late it was handed in, in words; '' where it was not
+    attempts: tuple[str, ...] = ()  # what each attempt earned and changed, where they were graded at hand-in
 
 
 @dataclass(frozen=True)
 class UnnamedMistake:
-    """A mistake that has no name yet: answers that came out the same, in one run.
+    """A mistake that has no name yet: answers that came out the same, in one run."""
 
-    Args:
-        students: who made it.
-        told: what they were told.
-        example: what the first of them wrote.
-    """
-
-    students: list[Student]
-    told: str
-    example: str
+    students: list[Student]  # who made it
+    told: str  # what they were told
+    example: str  # what the first of them wrote
 
 
 @dataclass
 class Exercise:
-    """How a class did in one exercise.
-
-    Args:
-        name: its name.
-        title: its name after its number in the lesson.
-        points: how many it is worth.
-        solved: how many students have passed all its checks.
-        started: how many have begun.
-        mistakes: who made which known mistake.
-        unnamed: wrong answers that no message covers.
-    """
+    """How a class did in one exercise."""
 
     name: str
-    title: str
-    points: int
-    solved: int = 0
-    started: int = 0
-    mistakes: dict[str, list[Student]] = field(default_factory=dict)
-    unnamed: list[UnnamedMistake] = field(default_factory=list)
+    title: str  # its name after its number in the lesson
+    points: int  # how many it is worth
+    solved: int = 0  # how many students have passed all its checks
+    started: int = 0  # how many have begun
+    mistakes: dict[str, list[Student]] = field(default_factory=dict)  # who made which known mistake
+    unnamed: list[UnnamedMistake] = field(default_factory=list)  # wrong answers that no message covers
 
     @property
     def by_frequency(self) -> list[tuple[str, list[Student]]]:

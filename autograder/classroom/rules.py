@@ -49,24 +49,15 @@ class HandIn(Configurable):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class Rules:
-    """One lesson's rules.
+    """One lesson's rules."""
 
-    Args:
-        zone: the course's time zone.
-        due: when it is due, UTC; None where it never is.
-        extensions: when it is due for single students, UTC.
-        counts: which attempt counts, `best` or `last`.
-        attempts: how many are graded at hand-in; 0 for any number.
-        pause: seconds between two of them.
-        hidden_checks: what feedback says of them while the lesson can be handed in, `counted` or `explained`.
-    """
-
-    zone: datetime.tzinfo
-    due: datetime.datetime | None = None
-    extensions: Mapping[str, datetime.datetime] = field(default_factory=dict)
-    counts: str = BEST
-    attempts: int = 0
-    pause: int = 60
+    zone: datetime.tzinfo  # the course's time zone
+    due: datetime.datetime | None = None  # when it is due, UTC; None where it never is
+    extensions: Mapping[str, datetime.datetime] = field(default_factory=dict)  # when it is due for single students, UTC
+    counts: str = BEST  # which attempt counts, `best` or `last`
+    attempts: int = 0  # how many are graded at hand-in; 0 for any number
+    pause: int = 60  # seconds between two of them
+    # what feedback says of them while the lesson can be handed in, `counted` or `explained`
     hidden_checks: str = COUNTED
 
     def due_for(self, student: str) -> datetime.datetime | None:

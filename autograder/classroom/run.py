@@ -188,19 +188,12 @@ def workers(executor: Executor | None, jobs: int) -> Iterator[Executor]:
 
 @dataclass(frozen=True)
 class GradingRun:
-    """One run over a lesson's submissions.
+    """One run over a lesson's submissions."""
 
-    Args:
-        course: where submissions are read and graded notebooks are written.
-        lesson: which lesson.
-        template: a submission with all but the notebook.
-        writer: writes the gradebook, here alone; None where only graded notebooks are wanted.
-    """
-
-    course: Course
+    course: Course  # where submissions are read and graded notebooks are written
     lesson: Lesson
-    template: Submission
-    writer: GradebookWriter | None
+    template: Submission  # a submission with all but the notebook
+    writer: GradebookWriter | None  # writes the gradebook, here alone; None where only graded notebooks are wanted
 
     def all(self, students: Sequence[str], executor: Executor | None, jobs: int) -> dict[str, StudentResult]:
         """Grade all of these, with a progress bar; return what came out, by student."""

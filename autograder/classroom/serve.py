@@ -73,13 +73,6 @@ def only_one(course: Course, say: Say) -> Iterator[None]:
 def serve(course: Course, jobs: int, options: Mapping[str, Any], say: Say, until: Callable[[], bool]) -> None:
     """Grade what is handed in, for as long as nobody stops it.
 
-    Args:
-        course: the course.
-        jobs: how many submissions run at once.
-        options: settings of GradeSubmission.
-        say: is told what happens, line by line.
-        until: says whether to end; asked between two looks.
-
     Raises:
         NoSandboxError: submissions cannot be isolated here, and the options do not allow to go on without that.
         CourseError: the configuration or the gradebook cannot be used.
@@ -100,15 +93,7 @@ def serve(course: Course, jobs: int, options: Mapping[str, Any], say: Say, until
 
 
 class HandInService:
-    """One process that grades at hand-in. Its memory holds what is not graded yet; all else is in files.
-
-    Args:
-        course: the course.
-        pool: grades submissions.
-        jobs: how many at once.
-        options: settings of GradeSubmission.
-        say: is told what happens, line by line.
-    """
+    """One process that grades at hand-in. Its memory holds what is not graded yet; all else is in files."""
 
     def __init__(self, course: Course, pool: Executor, jobs: int, options: Mapping[str, Any], say: Say) -> None:
         self.course, self._pool, self._jobs, self._options, self._say = course, pool, jobs, options, say
@@ -255,11 +240,7 @@ class HandInService:
         self._waiting.setdefault((delivered.lesson.name, delivered.student), []).append(delivered)
 
     def finish(self, seconds: float) -> None:
-        """Write down what is graded and let its student have it.
-
-        Args:
-            seconds: how long to wait, where nothing is graded yet.
-        """
+        """Write down what is graded and let its student have it; wait a little where nothing is graded yet."""
         if self._explain_what_is_due():
             seconds = 0.0
         if not self._running:

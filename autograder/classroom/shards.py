@@ -192,23 +192,14 @@ def why_missing(course: Course, lesson: Lesson, student: str, shards: Sequence[S
 
 @dataclass(frozen=True)
 class Merging:
-    """One merge of one lesson.
+    """One merge of one lesson."""
 
-    Args:
-        course: where submissions are and results go.
-        lesson: which lesson.
-        package: the lesson as it is now.
-        writer: writes the gradebook.
-        known: who is in the gradebook.
-        force: take a result also where the same work was graded here.
-    """
-
-    course: Course
+    course: Course  # where submissions are and results go
     lesson: Lesson
-    package: LessonPackage
-    writer: GradebookWriter
-    known: Collection[str]
-    force: bool
+    package: LessonPackage  # the lesson as it is now
+    writer: GradebookWriter  # writes the gradebook
+    known: Collection[str]  # who is in the gradebook
+    force: bool  # take a result also where the same work was graded here
 
     def results(self, shards: Sequence[Shard]) -> list[tuple[str, Shard, Path]]:
         """Return all shards' graded notebooks by student, in the order in which one run would have written them."""

@@ -21,21 +21,13 @@ BY_HAND, AGAIN = "points from a person", "points from a person for an earlier an
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """One line of the summary.
+    """One line of the summary."""
 
-    Args:
-        name: the exercise, with its number in the lesson, or the question.
-        anchor: of the cell with the answer; nbgrader's page has one there for comments.
-        points: what was earned.
-        of: what could be earned.
-        reason: why it is not all, or that it is.
-    """
-
-    name: str
-    anchor: str
-    points: float
-    of: float
-    reason: str
+    name: str  # the exercise, with its number in the lesson, or the question
+    anchor: str  # of the cell with the answer; nbgrader's page has one there for comments
+    points: float  # what was earned
+    of: float  # what could be earned
+    reason: str  # why it is not all, or that it is
 
 
 def summary_rows(notebook: Any, waiting: set[str], titles: Mapping[str, str]) -> Iterator[SummaryRow]:
@@ -85,13 +77,7 @@ def total_of(lines: Sequence[SummaryRow], late_penalty: float) -> str:
 
 
 def summary_cell(lines: list[SummaryRow], late_penalty: float, about: Sequence[str] = ()) -> Any:
-    """Return the summary as a cell.
-
-    Args:
-        lines: the exercises and questions.
-        late_penalty: the points that are taken off.
-        about: sentences about the submission as a whole, such as when it was handed in.
-    """
+    """Return the summary as a cell."""
     sentences = [Markup("<strong>{}</strong>").format(total_of(lines, late_penalty)), *map(escape, about)]
     heads = "".join(f"<th style='{LEFT}'>{head}</th>" for head in ("exercise", "points", "reason"))
     rows = "".join(map(row, lines))

@@ -35,27 +35,15 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class CellGrade:
-    """What a graded notebook says about one of its cells.
+    """What a graded notebook says about one of its cells."""
 
-    Args:
-        auto_score: points, None where a person has to give them.
-        comment: what nbgrader remarks by itself.
-        answer: a checksum of what a person would look at: the answer, of a check cell the exercise.
-    """
-
-    auto_score: float | None
-    comment: str | None
-    answer: str
+    auto_score: float | None  # points, None where a person has to give them
+    comment: str | None  # what nbgrader remarks by itself
+    answer: str  # a checksum of what a person would look at: the answer, of a check cell the exercise
 
 
 class GradebookWriter:
-    """Writes one lesson's graded submissions.
-
-    Args:
-        gradebook: open, with the lesson registered.
-        config: the course's settings: when the lesson is due, and what being late costs.
-        lesson: the lesson's name.
-    """
+    """Writes one lesson's graded submissions."""
 
     def __init__(self, gradebook: Gradebook, config: Config, lesson: str) -> None:
         self._db, self._gradebook, self._config, self._lesson = gradebook.db, gradebook, config, lesson

@@ -19,11 +19,10 @@ from ..errors import command
 from ..judging.card import BORDER, BOX, CELL, TEXT_COLOR, number
 from ..judging.verdict import Verdict
 from ..paths import RECORD_NAME, progress_file, released_prints
-from .graded import Graded, latest_feedback
+from .feedback import Graded, feedback_to_fetch, latest_feedback
 from .release_record import TAKES, read_release_record
 from .sharing import Note, notice
 from .titles import titles_in
-from .waiting import feedback_to_fetch
 
 PASSED, TRIED, NOT_STARTED = "passed", "tried", "not started"
 SIGNS = {PASSED: "✓", TRIED: "✗", NOT_STARTED: "○"}
@@ -70,21 +69,13 @@ def read_progress(path: Path) -> dict[str, dict[str, str]]:
 
 @dataclass(frozen=True)
 class ExerciseProgress:
-    """One exercise on the start page.
-
-    Args:
-        name: its name.
-        title: its name after its number in the lesson, such as `2.3 attend`.
-        points: how many it is worth.
-        state: what `check` has recorded.
-        graded: what it got when it was graded, such as `2 of 4`; '' where no feedback was fetched.
-    """
+    """One exercise on the start page."""
 
     name: str
-    title: str
-    points: int
-    state: str
-    graded: str = ""
+    title: str  # its name after its number in the lesson, such as `2.3 attend`
+    points: int  # how many it is worth
+    state: str  # what `check` has recorded
+    graded: str = ""  # what it got when it was graded, such as `2 of 4`; '' where no feedback was fetched
 
     @property
     def outcome(self) -> str:
@@ -95,23 +86,14 @@ class ExerciseProgress:
 
 @dataclass(frozen=True)
 class LessonProgress:
-    """One lesson on the start page.
+    """One lesson on the start page."""
 
-    Args:
-        name: the lesson's folder.
-        title: its heading.
-        minutes: how long it takes.
-        exercises: what came out of each.
-        graded: what the latest feedback says, where some was fetched.
-        news: sentences about what the student may not know.
-    """
-
-    name: str
+    name: str  # the lesson's folder
     title: str
-    minutes: int
-    exercises: tuple[ExerciseProgress, ...]
-    graded: Graded | None = None
-    news: tuple[str, ...] = ()
+    minutes: int  # how long it takes
+    exercises: tuple[ExerciseProgress, ...]  # what came out of each
+    graded: Graded | None = None  # what the latest feedback says, where some was fetched
+    news: tuple[str, ...] = ()  # sentences about what the student may not know
 
     @property
     def next(self) -> ExerciseProgress | None:
@@ -255,13 +237,7 @@ def bar(part: int, whole: int) -> str:
 
 
 def news_of(lesson: str, newer: Collection[str], waiting: Collection[str]) -> list[str]:
-    """Return what a student may not know about a lesson.
-
-    Args:
-        lesson: its name.
-        newer: the lessons that have a newer version than the student's.
-        waiting: those with feedback to fetch.
-    """
+    """Return what a student may not know about a lesson."""
     swap = command(f"reset --lesson {lesson}")
     return [
         *[f"There is a new version of this lesson: `{swap}`, in a terminal, {TAKES}."] * (lesson in newer),
@@ -271,11 +247,7 @@ def news_of(lesson: str, newer: Collection[str], waiting: Collection[str]) -> li
 
 
 def overview(start: Path | None = None) -> Overview:
-    """Return all lessons with what is known about them.
-
-    Args:
-        start: the start page's folder, or a lesson's; by default the working directory.
-    """
+    """Return all lessons with what is known about them."""
     path, waiting = progress_file(start), feedback_to_fetch()
     states = read_progress(path) if path else {}
     newer = read_release_record(path.with_name(RECORD_NAME))[1] if path else set[str]()

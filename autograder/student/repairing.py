@@ -60,16 +60,7 @@ def search_in_copy(
     names: Mapping[str, Any],
     calls: Collection[str] = (),
 ) -> str:
-    """Return what a student reads about edits of a cell that were run; '' where nothing is found.
-
-    Args:
-        cell: the student's cell.
-        checks: the exercise's visible checks.
-        targets: what is known about them.
-        outcomes: what the student's code gave.
-        names: what the notebook has defined.
-        calls: which meaningful functions the solution calls.
-    """
+    """Return what a student reads about edits of a cell that were run; '' where nothing is found."""
     if not cell or not hasattr(os, "fork"):
         return ""
     trials = Trials(names, checks[0].exercise, TRIED)

@@ -151,13 +151,7 @@ def is_anothers(installed: Path) -> bool:
 
 
 def open_lab(course: Course, lesson: Lesson | None, arguments: Sequence[str]) -> None:
-    """Open JupyterLab on the start page or on a lesson; return when it is shut down.
-
-    Args:
-        course: where the lessons are.
-        lesson: what to open in place of the start page.
-        arguments: what JupyterLab is to be told, such as `--no-browser`.
-    """
+    """Open JupyterLab on the start page or on a lesson; return when it is shut down."""
     print("\n".join(install_kernel_start()), end="", file=sys.stderr)
     paths = [str(LAB_CONFIG), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(paths)

@@ -26,7 +26,9 @@ html_js_files = ["lessons.js"]
 templates_path = ["templates"]
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
-html_show_search_summary = False  # it would fetch each page, which browsers refuse to a page that was opened from a file
+html_show_search_summary = (
+    False  # it would fetch each page, which browsers refuse to a page that was opened from a file
+)
 html_copy_source = False
 html_use_index = False
 html_show_copyright = False

@@ -1,12 +1,15 @@
-"""What a student's fetched feedback says: when it was graded, and what each exercise got."""
+"""A student's feedback: which waits to be fetched on a hub, and what the fetched pages say of each exercise."""
 
 from __future__ import annotations
 
+import logging
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 MOST_BYTES = 20 * 2**20
 MOST_PAGES = 3  # that are read: what was handed in without being graded, and the last one that was
@@ -17,17 +20,11 @@ TAG = re.compile(r"<[^>]*>")
 
 @dataclass(frozen=True)
 class Graded:
-    """The latest feedback on a lesson that was fetched.
+    """The latest feedback on a lesson that was fetched."""
 
-    Args:
-        about: when the work was handed in and graded, and which attempt counts.
-        points: by exercise or question, such as `2 of 4`.
-        page: the page, relative to the start page.
-    """
-
-    about: str
-    points: Mapping[str, str]
-    page: str
+    about: str  # when the work was handed in and graded, and which attempt counts
+    points: Mapping[str, str]  # by exercise or question, such as `2 of 4`
+    page: str  # the page, relative to the start page
 
 
 def latest_feedback(lesson: Path) -> Graded | None:
@@ -62,3 +59,27 @@ def summary_of(page: Path) -> str | None:
 def text_of(element: str) -> str:
     """Return an element's text, without tags."""
     return unescape(TAG.sub("", element))
+
+
+def feedback_to_fetch() -> set[str]:
+    """Return the lessons of which a hub has feedback that was not fetched, or has changed since it was."""
+    if "JUPYTERHUB_USER" not in os.environ:
+        return set()
+    try:
+        from nbgrader.apps import ListApp
+        from nbgrader.auth import Authenticator
+        from nbgrader.exchange import ExchangeFactory
+
+        app = ListApp(log_level=logging.CRITICAL)
+        app.initialize([])
+        own = {"coursedir": app.coursedir, "authenticator": Authenticator(parent=app), "parent": app}
+        lessons = ExchangeFactory(parent=app).List(**own, cached=True).start()
+        return {lesson["assignment_id"] for lesson in lessons if any(map(is_to_fetch, lesson["submissions"]))}
+    except (Exception, SystemExit):  # the exchange is away, or nbgrader is set up in another way: no news
+        return set()
+
+
+def is_to_fetch(submission: Mapping[str, Any]) -> bool:
+    """Say whether there is feedback for a submission that its student does not have."""
+    fetched = submission["has_local_feedback"] and not submission["feedback_updated"]
+    return submission["has_exchange_feedback"] and not fetched
