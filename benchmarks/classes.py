@@ -94,13 +94,13 @@ class Classes:
     def expected(self) -> dict[str, dict[str, object]]:
         """Return what the solutions give, by check and path."""
         key = self.package.key
-        found: dict[str, dict[str, object]] = {}
+        values: dict[str, dict[str, object]] = {}
         for exercise in key.exercises:
             for check in key.checks_of(exercise):
                 outcome = check.summarize(check.values(key.reference[exercise], SEED))
                 assert isinstance(outcome, Returned)
-                found[check.name] = {leaf.path: leaf.value for leaf in outcome.leaves()}
-        return found
+                values[check.name] = {leaf.path: leaf.value for leaf in outcome.leaves()}
+        return values
 
     def hand_in(self, root: Path, student: str, notebook: object) -> None:
         """Put a notebook where submissions are."""

@@ -144,25 +144,25 @@ def measured_board(folder: Path, students: list[str], options: argparse.Namespac
         os.environ[telling.BOARD] = str(folder / "socket")
         watcher, service = Watcher(address), psutil.Process(process.pid)
         watcher.start()
-        found = checks(folder, students, options.seconds, service, watcher)
-        found["seconds"] = sum(service.cpu_times()[:2])
+        measured = checks(folder, students, options.seconds, service, watcher)
+        measured["seconds"] = sum(service.cpu_times()[:2])
         headers = [{"Authorization": f"token token-of-{student}"} for student in students]
         kept = [requests.get(f"{address}tries", headers=own, timeout=30).json()["tries"] for own in headers]
-        found["kept"] = sum(map(len, kept))
+        measured["kept"] = sum(map(len, kept))
         process.communicate("")
-    return found
+    return measured
 
 
-def report_board(found: dict[str, Any]) -> int:
+def report_board(measured: dict[str, Any]) -> int:
     """Print what came out; return whether something was lost, doubled or late."""
-    ages, memory = found["ages"], ", ".join(f"{amount:.0f}" for amount in found["memory"])
-    print(f"{found['told']} tries told, {found['kept']} kept")
+    ages, memory = measured["ages"], ", ".join(f"{amount:.0f}" for amount in measured["memory"])
+    print(f"{measured['told']} tries told, {measured['kept']} kept")
     print(
-        f"{len(ages)} of {found['probes']} probes seen; on the page after {ages[len(ages) // 2]:.2f} s (median), ",
+        f"{len(ages)} of {measured['probes']} probes seen; on the page after {ages[len(ages) // 2]:.2f} s (median), ",
         end="",
     )
-    print(f"{ages[-1]:.2f} s (most); the service took {found['seconds']:.1f} s of processor time and {memory} MiB")
-    return 0 if found["told"] == found["kept"] and ages[-1] <= OLDEST and len(ages) == found["probes"] else 1
+    print(f"{ages[-1]:.2f} s (most); the service took {measured['seconds']:.1f} s of processor time and {memory} MiB")
+    return 0 if measured["told"] == measured["kept"] and ages[-1] <= OLDEST and len(ages) == measured["probes"] else 1
 
 
 class Waiting(threading.Thread):
@@ -228,18 +228,18 @@ def submissions(course: Course, exchange: Path, texts: dict[str, str], seconds: 
     return {"counts": counts, "waited": sorted(waiting.waited.values()), "memory": sizes}
 
 
-def problems(course: Course, found: dict[str, Any]) -> list[str]:
+def problems(course: Course, measured: dict[str, Any]) -> list[str]:
     """Return what was lost, doubled or late."""
     lesson, lines = course.lesson(LESSON), []
-    for name, count in found["counts"].items():
+    for name, count in measured["counts"].items():
         if len(read_attempts(course, lesson, name)) != count:
             lines.append(f"{name}: handed in {count} times, and that is not what was noted")
     with open_gradebook(course) as gradebook:
-        if scores_by_student(gradebook, lesson.name).keys() != found["counts"].keys():
+        if scores_by_student(gradebook, lesson.name).keys() != measured["counts"].keys():
             lines.append("the gradebook has others than those who handed in")
-    if len(found["waited"]) < sum(found["counts"].values()):
-        lines.append(f"{sum(found['counts'].values()) - len(found['waited'])} have no feedback")
-    if max(found["waited"], default=0.0) > SLOWEST:
+    if len(measured["waited"]) < sum(measured["counts"].values()):
+        lines.append(f"{sum(measured['counts'].values()) - len(measured['waited'])} have no feedback")
+    if max(measured["waited"], default=0.0) > SLOWEST:
         lines.append(f"feedback took more than {SLOWEST:g} s")
     return lines
 
@@ -263,15 +263,15 @@ def main() -> int:
         texts = {who: notebook_text(submission(classes.package, e)) for who, e in classes.edits(options.students)}
         (places / "board").mkdir()
         told = pool.submit(measured_board, places / "board", list(texts), options)
-        found = submissions(course, exchange, texts, options.seconds)
-        lines, waited = problems(course, found), found["waited"]
+        measured = submissions(course, exchange, texts, options.seconds)
+        lines, waited = problems(course, measured), measured["waited"]
         print(
-            f"{sum(found['counts'].values())} handed in; feedback after {waited[len(waited) // 2]:.1f} s (median), ",
+            f"{sum(measured['counts'].values())} handed in; feedback after {waited[len(waited) // 2]:.1f} s (median), ",
             f"{waited[len(waited) * 19 // 20]:.1f} s (one in twenty waits longer), {waited[-1]:.1f} s (most); ",
             end="",
             sep="",
         )
-        print(f"memory {', '.join(f'{size:.0f}' for size in found['memory'])} MiB")
+        print(f"memory {', '.join(f'{size:.0f}' for size in measured['memory'])} MiB")
         print("\n".join(lines), end="\n" * bool(lines))
         return report_board(told.result()) or bool(lines)
 

@@ -15,7 +15,7 @@ from autograder.__main__ import main
 from autograder.authoring.nbgrader_course import load_config
 from autograder.classroom import board_server
 from autograder.classroom.board import BoardService, opens_own_server
-from autograder.classroom.board_messages import MOST_AT_ONCE, MOST_CODE, MOST_TRIES, Catalog, told_in
+from autograder.classroom.board_messages import ALLOWANCE, MOST_CODE, TRIES_OF_A_REQUEST, Catalog, told_in
 from autograder.classroom.board_store import TRIES, BoardStore
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import register
@@ -174,17 +174,19 @@ def test_code_is_cut_to_what_a_database_keeps(board: Running, code: object) -> N
 
 
 def test_a_request_is_bounded(board: Running, course: Course) -> None:
-    body = json.dumps({"tries": [a_try(n) for n in range(3 * MOST_TRIES)]}).encode()
+    body = json.dumps({"tries": [a_try(n) for n in range(3 * TRIES_OF_A_REQUEST)]}).encode()
     told, refused = told_in(body, "ada", Catalog.of(course), time.time())
-    assert (len(told), refused) == (MOST_TRIES, 0)
+    assert (len(told), refused) == (TRIES_OF_A_REQUEST, 0)
     with contextlib.suppress(OSError):  # tornado closes the connection before all of it is read
         assert board.ask(ADA, "tries", "POST", data=b"x" * 2**21).status_code in (400, 413)
 
 
 def test_a_flood_is_stopped_and_drowns_nobody(board: Running) -> None:
     answers = [
-        board.tell("token-of-flood", *(a_try(MOST_TRIES * n + k) for k in range(MOST_TRIES))).status_code
-        for n in range(int(MOST_AT_ONCE) // MOST_TRIES + 3)
+        board.tell(
+            "token-of-flood", *(a_try(TRIES_OF_A_REQUEST * n + k) for k in range(TRIES_OF_A_REQUEST))
+        ).status_code
+        for n in range(int(ALLOWANCE) // TRIES_OF_A_REQUEST + 3)
     ]
     assert set(answers) == {200, 429}
     assert board.tell(BOB, a_try()).status_code == 200

@@ -1,5 +1,6 @@
 """The gradebook in PostgreSQL: every command, several graders at once, and a server that does not do what it should."""
 
+import contextlib
 import csv
 import logging
 import os
@@ -14,7 +15,8 @@ from sqlalchemy import text
 
 from autograder.__main__ import main
 from autograder.authoring.nbgrader_course import load_config, read_config
-from autograder.authoring.notebook import read_notebook
+from autograder.authoring.notebook import notebook_text, read_notebook
+from autograder.authoring.sample_submissions import submission
 from autograder.classroom.database import lock_student_rows
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import grade_lesson, register
@@ -23,8 +25,10 @@ from autograder.errors import CourseError
 from autograder.paths import Course
 
 from .conftest import LESSON, copy_course, needs_sandbox
+from .handing_in import BY_ANYBODY, add_exchange, configure, hand_in, page_of
 from .postgres import PASSWORD, Server, needs_postgres, serving
 from .test_writer import QUESTION, TABLES, rows_in
+from .waiting import wait_until
 
 pytestmark = [needs_sandbox, needs_postgres, pytest.mark.slow]
 COMMANDS = ("register", "grade", "feedback", "report", "grades", "canvas", "moodle")
@@ -159,6 +163,35 @@ def test_two_graders_divide_a_class_and_share_a_student(
     scores = "SELECT s.student_id, sum(g.auto_score) FROM submitted_assignment s JOIN submitted_notebook n ON"
     scores += " n.assignment_id = s.id JOIN grade g ON g.notebook_id = n.id GROUP BY s.id ORDER BY 1"
     assert server.execute(scores, "two") == [("ada", full), ("shared", full), ("tom", full)]
+
+
+SERVE = [sys.executable, "-m", "autograder", "serve", "--jobs", "1"]
+
+
+def test_of_two_clones_that_serve_one_database_one_grades_and_the_other_waits(
+    server, template, pristine, package, right, tmp_path: Path, tmp_path_factory
+) -> None:
+    environment = {**os.environ, "GRADEBOOK_URL": server.make("served", template), "PYTHONUNBUFFERED": "1"}
+    courses = [copy_course(pristine, tmp_path), copy_course(pristine, tmp_path_factory.mktemp("second"))]
+    exchange, logs = tmp_path / "exchange", [course.root / "log" for course in courses]
+    add_exchange(courses[0], exchange)
+    configure(courses[1], f"c.Exchange.root = {str(exchange)!r}\n{BY_ANYBODY}")
+    with contextlib.ExitStack() as running:
+        for course, log in zip(courses, logs, strict=True):
+            output = running.enter_context(log.open("w"))
+            process = subprocess.Popen(SERVE, cwd=course.root, env=environment, stdout=output, stderr=output)
+            running.callback(end, process)
+        work = notebook_text(submission(package, right))
+        secrets = [hand_in(exchange, student, work, LESSON) for student in ("ada", "ben", "tom")]
+        wait_until(lambda: all(page_of(exchange, secret, LESSON).exists() for secret in secrets))
+        wait_until(lambda: any("takes over when that ends" in log.read_text() for log in logs))
+        said = sorted(log.read_text().count("attempt 1") for log in logs)
+    assert said == [0, 3]
+
+
+def end(process: subprocess.Popen) -> None:
+    process.kill()
+    process.wait()
 
 
 def test_who_writes_the_same_student_waits_and_writes_no_row_twice(registered: Course) -> None:

@@ -764,7 +764,7 @@ def test_a_file_that_is_renamed_while_the_inbox_is_looked_at_ends_nothing(servic
 
 
 def test_who_fills_the_exchange_keeps_nobody_waiting(service, exchange, notebooks, monkeypatch) -> None:
-    monkeypatch.setattr("autograder.classroom.deliveries.MOST_AT_ONCE", 3)
+    monkeypatch.setattr("autograder.classroom.deliveries.FOLDERS_AT_A_LOOK", 3)
     for n in range(10):
         folder = service.service.exchange.inbound / f"aaa+{LESSON}+2026-01-01 00:00:{n:02} UTC+{n}"
         folder.mkdir(parents=True)

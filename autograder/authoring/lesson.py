@@ -44,7 +44,7 @@ def read_lesson(lesson: Lesson) -> list[LessonCell]:
         headers = [0] * len(notebook.cells)
     where = lesson.shown(lesson.lesson_py)
     cells = [parse_cell(cell, where, line) for cell, line in zip(notebook.cells, headers, strict=True)]
-    for line, problem, remedy in misfits(cells):
+    for line, problem, remedy in lesson_problems(cells):
         raise LessonError(at_line(where, line), problem, remedy)
     graded = graded_questions(lesson.root)
     optional = [cell.name for cell in cells if cell.kind == "question" and cell.name not in graded]
@@ -61,18 +61,18 @@ def with_optional(cell: LessonCell, optional: list[str]) -> LessonCell:
     return cell
 
 
-def misfits(cells: list[LessonCell]) -> Iterator[tuple[int, str, str]]:
+def lesson_problems(cells: list[LessonCell]) -> Iterator[tuple[int, str, str]]:
     """Yield what does not fit together: the line, what is wrong with it, and what to do."""
     if not any(cell.kind == "setup" for cell in cells):
         yield 0, "there is no setup cell.", "Add `# %% setup` above the imports."
     named = [(cell.kind, cell.name) for cell in cells]
     for cell in (c for n, c in enumerate(cells) if (c.name or c.kind == "setup") and (c.kind, c.name) in named[:n]):
         yield cell.line, f"{header_of(cell)} is there twice.", "Rename or remove one of them."
-    for cell in (c for c in cells if c.kind in MISFITS):
-        yield from MISFITS[cell.kind](cell, cells)
+    for cell in (c for c in cells if c.kind in PROBLEMS_OF):
+        yield from PROBLEMS_OF[cell.kind](cell, cells)
 
 
-def exercise_misfits(cell: LessonCell, cells: list[LessonCell]) -> Iterator[tuple[int, str, str]]:
+def exercise_cell_problems(cell: LessonCell, cells: list[LessonCell]) -> Iterator[tuple[int, str, str]]:
     """Yield what an exercise lacks."""
     for kind in ("hints", "check"):
         if not any((other.kind, other.name) == (kind, cell.name) for other in cells):
@@ -83,20 +83,20 @@ def exercise_misfits(cell: LessonCell, cells: list[LessonCell]) -> Iterator[tupl
         yield cell.line, problem, f"Put `{BEGIN}` and `{END}` around what students are to write."
 
 
-def check_misfits(cell: LessonCell, cells: list[LessonCell]) -> Iterator[tuple[int, str, str]]:
+def check_cell_problems(cell: LessonCell, cells: list[LessonCell]) -> Iterator[tuple[int, str, str]]:
     """Yield what is wrong with a cell that belongs to an exercise."""
     if cell.name not in exercises_in(cells):
         yield cell.line, f"{header_of(cell)} belongs to no exercise.", "Name it as its exercise cell is named."
 
 
-def hints_misfits(cell: LessonCell, cells: list[LessonCell]) -> Iterator[tuple[int, str, str]]:
+def hints_cell_problems(cell: LessonCell, cells: list[LessonCell]) -> Iterator[tuple[int, str, str]]:
     """Yield what is wrong with a cell of hints."""
-    yield from check_misfits(cell, cells)
+    yield from check_cell_problems(cell, cells)
     if len(hints_of(cell)) != len(HINTS):
         yield cell.line, f"{header_of(cell)} has {number(len(hints_of(cell)), 'paragraph')}.", "Write three."
 
 
-def question_misfits(cell: LessonCell, cells: list[LessonCell]) -> Iterator[tuple[int, str, str]]:
+def question_cell_problems(cell: LessonCell, cells: list[LessonCell]) -> Iterator[tuple[int, str, str]]:
     """Yield what is wrong with a question: its points, which the prose states too."""
     told = points_told(cells, cell.name)
     if told is not None and told != cell.points:
@@ -104,11 +104,11 @@ def question_misfits(cell: LessonCell, cells: list[LessonCell]) -> Iterator[tupl
         yield cell.line, problem, "Make them agree."
 
 
-MISFITS: Mapping[str, Callable[[LessonCell, list[LessonCell]], Iterator[tuple[int, str, str]]]] = {
-    "exercise": exercise_misfits,
-    "check": check_misfits,
-    "hints": hints_misfits,
-    "question": question_misfits,
+PROBLEMS_OF: Mapping[str, Callable[[LessonCell, list[LessonCell]], Iterator[tuple[int, str, str]]]] = {
+    "exercise": exercise_cell_problems,
+    "check": check_cell_problems,
+    "hints": hints_cell_problems,
+    "question": question_cell_problems,
 }
 
 

@@ -12,11 +12,9 @@ from ..paths import Lesson, file_digest, replace_bytes
 
 
 def refuse_edited(lesson: Lesson, files: Mapping[Path, Path]) -> None:
-    """Raise EditedByHandError for the first file that is neither absent nor as it was built.
+    """Raise EditedByHandError for the first generated file that is neither absent nor as it was built.
 
-    Args:
-        lesson: the lesson that the files belong to.
-        files: each generated file with the file that a change to it belongs in.
+    Each is given with the file that a change to it belongs in.
     """
     built, replacing = read_sums(lesson.manifest), read_sums(lesson.replacing)
     for path, belongs in files.items():

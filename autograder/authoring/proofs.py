@@ -31,16 +31,18 @@ GRADED_WITH = (101, 102)  # seeds
 
 def same_points_under_seeds(key: AnswerKey, seeds: Iterable[int]) -> Iterator[str]:
     """Check that every known mistake fails under every seed, and earns the same points each time."""
-    points, runs = key.points(), [(seed, Rights(key, seed)) for seed in seeds]
+    points, runs = key.points(), [(seed, ReferenceOutcomes(key, seed)) for seed in seeds]
     for mistake in key.mistakes:
         exercise, work = mistake.exercise, asked_once(mistake.work)
         earned = {seed: rights.passed(exercise, work) for seed, rights in runs}
-        lucky = [seed for seed, passed in earned.items() if sum(c.points for c in passed) == points[exercise]]
-        if lucky:
-            yield f"{exercise}: the mistake {mistake.name} earns full points with seed {lucky[0]}: add what tells it"
-        moody = [c.name for c in key.checks_of(exercise) if len({c in passed for passed in earned.values()}) > 1]
-        if moody:
-            yield f"{exercise}: whether {mistake.name} passes {moody[0]} depends on the seed: draw what always tells"
+        full = next((seed for seed, own in earned.items() if sum(c.points for c in own) == points[exercise]), None)
+        if full is not None:
+            yield f"{exercise}: the mistake {mistake.name} earns full points with seed {full}: add what tells it"
+        for check in key.checks_of(exercise):
+            if len({check in passed for passed in earned.values()}) > 1:
+                what = f"whether {mistake.name} passes {check.name} depends on the seed"
+                yield f"{exercise}: {what}: draw what always tells"
+                break
 
 
 def derived_answers_fail(key: AnswerKey, seed: int) -> Iterator[str]:
@@ -48,8 +50,8 @@ def derived_answers_fail(key: AnswerKey, seed: int) -> Iterator[str]:
 
     Left out are changes that an exercise declares to be none, and exercises where more than one answer is right.
     """
-    rights = Rights(key, seed)
-    declared = {(found.exercise, found.change) for found in key.invariances}
+    rights = ReferenceOutcomes(key, seed)
+    declared = {(each.exercise, each.change) for each in key.invariances}
     for exercise in key.exercises:
         work, checks = key.reference[exercise], key.checks_of(exercise)
         if any(check.summary for check in checks):
@@ -76,8 +78,8 @@ def honest_answers_pass(key: AnswerKey, variants: Sequence[Mutant], seeds: Itera
         for problem in refusals(key, variant.exercise, variant.work, graded):
             yield f"{variant.exercise}: the right answer {variant.name} {problem}"
         reader = CodeReader([key.source.reference, variant.source], [variant.source])
-        if asked := reader.question(variant.exercise, key.words(variant.exercise)):
-            yield f"{variant.exercise}: the right answer {variant.name} raises a question: {asked}"
+        if question := reader.question(variant.exercise, key.words(variant.exercise)):
+            yield f"{variant.exercise}: the right answer {variant.name} raises a question: {question}"
 
 
 def refusals(key: AnswerKey, exercise: str, work: Any, seeds: Iterable[int]) -> Iterator[str]:
@@ -91,8 +93,8 @@ def refusals(key: AnswerKey, exercise: str, work: Any, seeds: Iterable[int]) -> 
         for check, target, outcome in zip(checks, key.targets(exercise, seed), outcomes, strict=True):
             if not target.accepts(check.summarize(outcome)):
                 yield f"fails {check.name} when graded with seed {seed}"
-        if asked := outside(record_of(outcomes), key.known(exercise, seed), key.module_names):
-            yield f"raises a question: it ran {asked}"
+        if unusual := outside(record_of(outcomes), key.known(exercise, seed), key.module_names):
+            yield f"raises a question: it ran {unusual}"
 
 
 def as_released(target: Target) -> Target:
@@ -100,7 +102,7 @@ def as_released(target: Target) -> Target:
     return replace(target, exact=None, hidden=False)
 
 
-class Rights:
+class ReferenceOutcomes:
     """The right answers of a lesson's checks under one seed."""
 
     def __init__(self, key: AnswerKey, seed: int) -> None:
@@ -116,8 +118,8 @@ class Rights:
         if check.name not in self._right:
             right = self.outcome(check, self._key.reference[check.exercise])
             self._right[check.name] = right, until_it_differs(check, right)
-        right, asked = self._right[check.name]
-        return equal(self.outcome(asked, work), right, check.tolerance)
+        right, narrowed = self._right[check.name]
+        return equal(self.outcome(narrowed, work), right, check.tolerance)
 
     def passed(self, exercise: str, work: Any) -> list[Check]:
         """Return the checks that work passes."""
@@ -125,16 +127,16 @@ class Rights:
 
     def concerns(self, exercise: str, derive: Derive) -> bool:
         """Say whether a change would change results like those of the reference, were they other numbers."""
-        found: list[bool] = []
+        changes: list[bool] = []
 
         def look(result: Any) -> Any:
             like = random_like(result)
-            found.append(not equal(Returned(derive(like)), Returned(like), None))
+            changes.append(not equal(Returned(derive(like)), Returned(like), None))
             return result
 
         for check in self._key.checks_of(exercise):
             self.outcome(check, derived_work(self._key.reference[exercise], look))
-        return any(found)
+        return any(changes)
 
 
 def until_it_differs(check: Check, right: Outcome) -> Check:

@@ -34,15 +34,10 @@ SLIDER = (
 
 
 def lesson_page(lesson: Lesson, site_paths: Mapping[str, str], setting_up: str) -> Notebook:
-    """Return a lesson as the site shows it.
+    """Return a lesson as the site shows it; `setting_up` is the file that says how to run one.
 
     Text and stubs are those of the release, which holds no solution. Outputs are those of the solved notebook, where no
     solution had a part in them: an unsolved notebook shows the same.
-
-    Args:
-        lesson: the lesson.
-        site_paths: where on the site each file of the course is.
-        setting_up: the file of the course that says how to run a lesson.
 
     Raises:
         LessonError: the solved notebook is not what the lesson says now.
@@ -141,13 +136,7 @@ def bound(statement: ast.stmt) -> set[str]:
 
 
 def relinked(text: str, own: str, site_paths: Mapping[str, str]) -> str:
-    """Return Markdown whose links lead to the site's pages; those to files that have none become their text.
-
-    Args:
-        text: the Markdown.
-        own: the file that it is from, relative to the course.
-        site_paths: where on the site each file of the course is.
-    """
+    """Return Markdown of the file `own` whose links lead to the site's pages, or are text where there is none."""
 
     def link(match: re.Match[str]) -> str:
         target = site_paths.get(posixpath.normpath(posixpath.join(posixpath.dirname(own), match["file"])))

@@ -120,13 +120,7 @@ def changes(attempts: Sequence[Attempt]) -> list[str]:
 
 
 def about(attempts: Sequence[Attempt], submission: str, best: bool) -> tuple[Attempt | None, list[str]]:
-    """Return a student's attempt with that submission, and what its feedback says about it beside the others.
-
-    Args:
-        attempts: all of the student's.
-        submission: the checksum of the notebook; the latest attempt with it is meant.
-        best: whether the best attempt counts.
-    """
+    """Return a student's latest attempt with that submission, and what its feedback says about it beside the others."""
     done = graded_attempts(attempts)
     own = next((attempt for attempt in reversed(done) if attempt.submission == submission), None)
     chosen = counting(attempts, best)

@@ -116,7 +116,7 @@ class BoardService:
                 "exercises": exercises,
                 "titles": catalog.columns(lesson),
                 "students": [
-                    {"name": name, "states": [mine.get(e, "") for e in exercises]} for name, mine in states.items()
+                    {"name": name, "states": [own.get(e, "") for e in exercises]} for name, own in states.items()
                 ],
                 "messages": {e: [self.shown(lesson, e, seen) for seen in board.messages.get(e, ())] for e in exercises},
             }
@@ -292,8 +292,8 @@ def opens_own_server(user: Mapping[str, Any]) -> bool:
     """Say whether a token opens its owner's server: one that was given to another service does not."""
     name, scopes = user["name"], user.get("scopes", ())
     whole = {"access:servers", f"access:servers!user={name}"}
-    mine = any(scope in whole or scope.startswith(f"access:servers!server={name}/") for scope in scopes)
-    return user.get("kind") == "user" and mine
+    opens_it = any(scope in whole or scope.startswith(f"access:servers!server={name}/") for scope in scopes)
+    return user.get("kind") == "user" and opens_it
 
 
 def application(service: BoardService, auth: HubOAuth, prefix: str) -> Application:

@@ -17,11 +17,11 @@ from ..student.telling import MOST_CODE
 from ..student.titles import titles_in
 from .board_state import Try, message_words
 
-MOST_TRIES = 50  # of one request
+TRIES_OF_A_REQUEST = 50  # of one request
 OLDEST = 60 * 86_400.0  # seconds
 ID = re.compile(r"[0-9a-f]{32}")
 MESSAGE = re.compile(r"[A-Za-z0-9_:.~-]{1,80}")
-MOST_AT_ONCE, PER_SECOND = 1000.0, 0.2  # of one student: tries, and requests by their size
+ALLOWANCE, PER_SECOND = 1000.0, 0.2  # of one student: tries, and requests by their size
 BYTES_LIKE_A_TRY = 10_000  # of a request, to read it
 
 
@@ -73,8 +73,8 @@ class Allowance:
     def spend(self, student: str, amount: int) -> bool:
         """Take an amount from a student's allowance; say whether there was enough."""
         now = time.monotonic()
-        left, then = self._left.get(student, (MOST_AT_ONCE, now))
-        left = min(MOST_AT_ONCE, left + PER_SECOND * (now - then))
+        left, then = self._left.get(student, (ALLOWANCE, now))
+        left = min(ALLOWANCE, left + PER_SECOND * (now - then))
         enough = left >= amount
         self._left[student] = (left - amount if enough else left, now)
         return enough
@@ -88,14 +88,10 @@ def reading_costs(body: bytes) -> int:
 def told_in(body: bytes, student: str, catalog: Catalog, now: float) -> tuple[list[Try], int]:
     """Read a request; return its tries, and how many things in it are none.
 
-    Args:
-        body: JSON with a list under `tries`.
-        student: whose token came with it. Nothing in the body says whose it is.
-        catalog: the lessons that there are.
-        now: the moment, in seconds since 1970.
+    The student is who its token belongs to: nothing in the body, JSON with a list under `tries`, says whose it is.
     """
     try:
-        things = json.loads(body)["tries"][:MOST_TRIES]
+        things = json.loads(body)["tries"][:TRIES_OF_A_REQUEST]
         read = [told_by(thing, student, catalog, now) for thing in things]
     except (ValueError, TypeError, KeyError, RecursionError):
         return [], 1

@@ -101,18 +101,15 @@ def server_of(app: Application) -> BoundedServer:
 
 
 async def listen(app: Application, address: str, path: str = "") -> None:
-    """Answer at an address, and where there is one through a socket in the file system.
+    """Answer at an address, and through a socket in the file system where a path names one.
 
-    Args:
-        app: what answers.
-        address: such as http://127.0.0.1:10101.
-        path: of the socket, in a folder that only the service's account can change; '' for none.
+    The socket's folder has to be one that only the service's account can change.
     """
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     with suppress(OSError, ValueError):  # macOS takes no such number
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    server, place = server_of(app), urlsplit(address)
-    server.listen(place.port or 80, place.hostname or "127.0.0.1")
+    server, url = server_of(app), urlsplit(address)
+    server.listen(url.port or 80, url.hostname or "127.0.0.1")
     if path.startswith("/"):
         server.add_socket(bind_unix_socket(path, mode=0o666))
     await asyncio.Event().wait()

@@ -43,7 +43,7 @@ class Try:
 
 
 @dataclass
-class Seen:
+class SeenMessage:
     """A message about one exercise, and who sees it."""
 
     message: str
@@ -57,7 +57,7 @@ class Board:
     """A class at one moment."""
 
     states: Mapping[str, Mapping[str, str]]  # of each student, by exercise; what is missing is not started
-    messages: Mapping[str, Sequence[Seen]]  # per exercise, the most frequent first
+    messages: Mapping[str, Sequence[SeenMessage]]  # per exercise, the most frequent first
 
 
 def board_of(
@@ -75,8 +75,8 @@ def board_of(
     states: dict[str, dict[str, str]] = defaultdict(dict)
     for (student, exercise), passed in done.items():
         states[student][exercise] = PASSED if passed else WORKING
-    for student, mine in tries_by_student(tries).items():
-        for exercise in stuck_on(mine, now):
+    for student, own_tries in tries_by_student(tries).items():
+        for exercise in stuck_on(own_tries, now):
             if states[student].get(exercise) == WORKING:
                 states[student][exercise] = STUCK
     shown = last_messages(tries, now) if since is None else [t for t in tries if t.time >= since and not t.passed]
@@ -85,27 +85,27 @@ def board_of(
 
 def tries_by_student(tries: Iterable[Try]) -> dict[str, list[Try]]:
     """Return each student's tries, in order."""
-    mine = defaultdict(list)
+    by_student = defaultdict(list)
     for one in tries:
-        mine[one.student].append(one)
-    return mine
+        by_student[one.student].append(one)
+    return by_student
 
 
 def stuck_on(tries: Sequence[Try], now: float) -> set[str]:
     """Return the exercises on which one student is stuck."""
     session = last_session(tries, now)
     passed = max((one.time for one in session if one.passed), default=0.0)
-    found = set()
+    stuck = set()
     for exercise in {one.exercise for one in session}:
-        mine = [one for one in session if one.exercise == exercise]
-        if mine[-1].passed:
+        at_it = [one for one in session if one.exercise == exercise]
+        if at_it[-1].passed:
             continue
-        same = {(one.passed, one.message) for one in mine[-SAME_MESSAGE:]}
-        since = [one for one in mine if one.time > passed]
+        same = {(one.passed, one.message) for one in at_it[-SAME_MESSAGE:]}
+        since = [one for one in at_it if one.time > passed]
         long = len(since) > 1 and now - since[0].time >= NO_PROGRESS
-        if (len(mine) >= SAME_MESSAGE and len(same) == 1) or long:
-            found.add(exercise)
-    return found
+        if (len(at_it) >= SAME_MESSAGE and len(same) == 1) or long:
+            stuck.add(exercise)
+    return stuck
 
 
 def last_session(tries: Sequence[Try], now: float) -> Sequence[Try]:
@@ -122,17 +122,18 @@ def last_messages(tries: Iterable[Try], now: float) -> list[Try]:
     return [one for one in latest.values() if not one.passed and now - one.time <= PAUSE]
 
 
-def most_seen(tries: Iterable[Try]) -> dict[str, list[Seen]]:
+def most_seen(tries: Iterable[Try]) -> dict[str, list[SeenMessage]]:
     """Return the messages of tries that did not pass, with who saw them; the most frequent first."""
-    found: dict[str, dict[str, Seen]] = defaultdict(dict)
+    messages: dict[str, dict[str, SeenMessage]] = defaultdict(dict)
     for one in tries:
-        seen = found[one.exercise].setdefault(one.message, Seen(one.message))
+        seen = messages[one.exercise].setdefault(one.message, SeenMessage(one.message))
         if one.student not in seen.students:
             seen.students.append(one.student)
         if one.code:
             seen.example, seen.author = one.code, one.student
     return {
-        exercise: sorted(seen.values(), key=lambda s: (-len(s.students), s.message)) for exercise, seen in found.items()
+        exercise: sorted(seen.values(), key=lambda s: (-len(s.students), s.message))
+        for exercise, seen in messages.items()
     }
 
 
@@ -148,27 +149,25 @@ class Helped:
 
 def messages_that_helped(tries: Iterable[Try]) -> list[Helped]:
     """Count for each message who saw it, and who passed within two tries of first seeing it; the most seen first."""
-    mine: dict[tuple[str, str], list[Try]] = defaultdict(list)
+    attempts: dict[tuple[str, str], list[Try]] = defaultdict(list)
     for one in tries:
-        mine[one.student, one.exercise].append(one)
+        attempts[one.student, one.exercise].append(one)
     counts: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    for (_, exercise), own in mine.items():
+    for (_, exercise), own in attempts.items():
         first: dict[str, int] = {}
         for index, one in enumerate(own):
             if not one.passed:
                 first.setdefault(one.message, index)
         for message, index in first.items():
             counts[exercise, message].append(any(o.passed for o in own[index + 1 : index + 1 + TRIES_TO_HELP]))
-    found = [Helped(exercise, message, len(some), sum(some)) for (exercise, message), some in counts.items()]
-    return sorted(found, key=lambda helped: (helped.exercise, -helped.saw, helped.message))
+    helped = [Helped(exercise, message, len(some), sum(some)) for (exercise, message), some in counts.items()]
+    return sorted(helped, key=lambda each: (each.exercise, -each.saw, each.message))
 
 
 def message_words(message: str, written: Mapping[str, str]) -> str:
-    """Return what a message id stands for: its author's words, or what the rule says that made it.
+    """Return what a message's id stands for: its author's words, or what the rule says that made it.
 
-    Args:
-        message: the id: a known mistake's name, or a rule's, with the edit's name after a colon.
-        written: the authors' words, by mistake.
+    The id is a known mistake's name, or a rule's, with the edit's name after a colon.
     """
     if message in written:
         return written[message]

@@ -267,9 +267,7 @@ class LessonSent(WorkerPlugin):  # type: ignore[misc]
 class SandboxReady(WorkerPlugin):  # type: ignore[misc]
     """Starts a worker's sandbox, and only then lets the worker have submissions; ends the sandbox with the run.
 
-    Args:
-        name: the run's, and that of the resource which its submissions ask for.
-        versions: the client's.
+    The name is the run's, and that of the resource which its submissions ask for.
 
     Attributes:
         unfit: why the worker gets no submissions, '' where it does; None as long as that is not known.

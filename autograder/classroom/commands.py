@@ -192,10 +192,10 @@ def feedback_command(course: Course, options: argparse.Namespace) -> int:
     """Make feedback pages."""
     from .feedback import make_feedback
 
-    made = [make_feedback(course, lesson) for lesson in course.chosen(options.lesson)]
-    lines = [line for feedback in made for line in feedback.lines()]
+    results = [make_feedback(course, lesson) for lesson in course.chosen(options.lesson)]
+    lines = [line for feedback in results for line in feedback.lines()]
     print("\n".join(lines) if lines else f"Nothing is graded yet: `{command('grade')}` first.")
-    return 0 if lines and not any(feedback.failed for feedback in made) else 1
+    return 0 if lines and not any(feedback.failed for feedback in results) else 1
 
 
 def grades_command(course: Course, options: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.api import InvalidEntry
-from sqlalchemy import Engine, create_engine, func, make_url, select, text
+from sqlalchemy import Connection, Engine, create_engine, func, make_url, select, text
 from sqlalchemy.exc import (
     ArgumentError,
     InterfaceError,
@@ -27,7 +27,7 @@ from ..paths import replace_text
 VARIABLE, PASSWORD = "GRADEBOOK_URL", "PGPASSWORD"
 LAST_GRADEBOOK = ".gradebook_url"  # in coursework/
 POSTGRESQL, SQLITE = "postgresql", "sqlite"
-LOCK = 8041  # all graders of a course have to name the same number, and nobody else this one
+LOCK, SERVING_LOCK = 8041, 8042  # all graders of a course have to name the same numbers, and nobody else these
 CONNECT_SECONDS = "10"
 EXAMPLE = "postgresql+psycopg://name@host/database"
 # the database is away, or forbids what is asked of it: no student's submission can be the reason
@@ -133,6 +133,36 @@ def exclusive(engine: Engine) -> Iterator[None]:
     with engine.begin() as connection:
         connection.execute(select(func.pg_advisory_xact_lock(LOCK)))
         yield
+
+
+class Claim:
+    """A claim on a database that one process has at a time, as long as its connection lives; a file needs none."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = connect(url)
+        self._connection: Connection | None = None
+
+    def held(self) -> bool:
+        """Take it where it is free; say whether this process has it now, or has it still."""
+        if self._engine.dialect.name != POSTGRESQL:
+            return True
+        try:
+            if self._connection is not None:
+                self._connection.execute(select(1))
+                return True
+            connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            if connection.scalar(select(func.pg_try_advisory_lock(SERVING_LOCK))):
+                self._connection = connection
+                return True
+            connection.close()
+        except UNUSABLE:  # the server was away: somebody else may have it by now
+            self._connection = None
+        return False
+
+    def end(self) -> None:
+        """Give it up."""
+        if self._connection is not None:
+            self._connection.close()
 
 
 def lock_student_rows(session: Any, student: str) -> None:

@@ -23,7 +23,7 @@ from .submissions import files_beside, submission_digest, timestamp_of
 Files = Mapping[str, bytes]
 Listing = frozenset[tuple[str, int, int]]  # the path, the time of change and the size of each file
 FRESH_SECONDS = 5.0  # a folder that has changed since is looked at again: its time is not exact
-MOST_AT_ONCE = 20  # folders of one account at each look: who has put thousands there keeps nobody waiting
+FOLDERS_AT_A_LOOK = 20  # folders of one account at each look: who has put thousands there keeps nobody waiting
 LINES_SECONDS = 3600.0  # in which few lines are written about an account's folders
 COPIED_SECONDS = 2.0  # a file in the inbox that has not changed for so long has been copied there completely
 COLLECTED = "collected by hand"  # before a lesson was graded at hand-in
@@ -95,7 +95,7 @@ class Exchange:
                     self._owners[name] = (self._exchange.inbound / name).lstat().st_uid
             owner = self._owners.get(name, -1)
             taken[owner] += 1
-            if taken[owner] <= MOST_AT_ONCE:
+            if taken[owner] <= FOLDERS_AT_A_LOOK:
                 yield name
 
     def _new_of(self, lesson: Lesson, names: Collection[str], say: Callable[[str], None]) -> Iterator[Delivered]:

@@ -80,7 +80,8 @@ class GradesExport(Table):
     def rows(self, students: Sequence[Any], lessons: Sequence[Any]) -> Iterator[Record]:
         """Yield one row per lesson and student."""
         for lesson, student in product(lessons, students):
-            score, points = self.scores.get((student.id, lesson.name)), ["", "", ""]
+            score = self.scores.get((student.id, lesson.name))
+            points: Record = ["", "", ""]
             if score and self.known(score):
                 points = [score.raw_score, score.penalty, score.score]
             status = NOT_GRADED if (student.id, lesson.name) in self.handed_in else NOT_HANDED_IN
@@ -152,9 +153,9 @@ def canvas_ids(entered: Mapping[str, str | None]) -> Mapping[str, str]:
     Args:
         entered: by student, the ID that a person has entered, if any. That one always counts.
     """
-    found = {student: own or trailing_number(student) for student, own in entered.items()}
-    claims = Counter(found.values())
-    return {student: number if entered[student] or claims[number] == 1 else "" for student, number in found.items()}
+    ids = {student: own or trailing_number(student) for student, own in entered.items()}
+    claims = Counter(ids.values())
+    return {student: number if entered[student] or claims[number] == 1 else "" for student, number in ids.items()}
 
 
 def trailing_number(student: str) -> str:

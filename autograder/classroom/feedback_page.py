@@ -142,8 +142,7 @@ class SummaryFirst(NbGraderPreprocessor):  # type: ignore[misc]
 def head_of_page(waiting: Iterable[str]) -> str:
     """Return what a page's head needs: it goes where nbgrader's template leaves room, in an element of style.
 
-    Args:
-        waiting: the names of cells that have no points yet, which nbgrader would show as 0.
+    Cells that wait have no points yet; nbgrader would show 0.
     """
     headings = [f'a[name="{escape(name)}"] ~ .panel-heading' for name in waiting]
     unknown = [

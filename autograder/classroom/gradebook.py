@@ -172,7 +172,7 @@ class SubmissionScore:
 
 
 def submission_scores(gradebook: Gradebook, lesson: str | None = None) -> Iterator[SubmissionScore]:
-    """Yield the standing of every submission, of one lesson or of all. It takes three queries, however large a class.
+    """Yield the score of every submission, of one lesson or of all. It takes three queries, however large a class.
 
     nbgrader's own properties take several for each submission.
     """
@@ -212,7 +212,7 @@ def seconds_late(
 
 def scores_by_student(gradebook: Gradebook, lesson: str) -> Mapping[str, SubmissionScore]:
     """Return how each student stands in a lesson, by student id."""
-    return {standing.student_id: standing for standing in submission_scores(gradebook, lesson)}
+    return {score.student_id: score for score in submission_scores(gradebook, lesson)}
 
 
 def points_by_cell(gradebook: Gradebook, lesson: str) -> Mapping[str, Mapping[str, float | None]]:

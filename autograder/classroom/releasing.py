@@ -26,17 +26,17 @@ class Pages:
         Raises:
             GradebookError: the gradebook is away; once it is back, there can be a page.
         """
-        made = False
+        page_made = False
         try:
             self._make(target, lesson, student)
-            made = True
+            page_made = True
             self._hand_out(target, lesson, student)
         except GradebookError:
             raise
         except (CourseError, OSError) as error:
             why = one_line(str(error))
             self._say(f"{escaped(student)}  {lesson.name}  no feedback: {why}")
-            if not made:
+            if not page_made:
                 self.release_notice(lesson, student, files_beside(target, lesson, student), f"{NO_PAGE}{why}")
             return FULL
         return FULL if rules.explains_hidden(now_utc()) else OPEN

@@ -85,12 +85,7 @@ class Rules:
 
 
 def rules_of(config: Config, lesson: str, gradebook: Gradebook | None = None) -> Rules:
-    """Return a lesson's rules.
-
-    Args:
-        config: the course's configuration.
-        lesson: the lesson's name.
-        gradebook: where the due date is, if the configuration names none.
+    """Return a lesson's rules; the gradebook has the due date where the configuration names none.
 
     Raises:
         CourseError: the configuration says what cannot be.

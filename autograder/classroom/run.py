@@ -295,12 +295,7 @@ def refused_before(
 def is_current(course: Course, lesson: Lesson, student: str, package: LessonPackage, rules: str = "") -> bool:
     """Say whether a submission was graded completely, as it is now, with the lesson as it is now.
 
-    Args:
-        course: whose graded notebooks count.
-        lesson: which lesson.
-        student: whose submission.
-        package: the lesson as it is now.
-        rules: those by which it would be graded now; '' where any will do.
+    The rules are those by which it would be graded now; '' where any will do.
     """
     record = read_notebook_record(course.graded_notebook(lesson, student), RECORD)
     if record.get("lesson") != package.digest or (rules and record.get("rules") != rules):
@@ -313,15 +308,15 @@ def with_scores(
     course: Course, lesson: Lesson, gradebook: Any, results: Mapping[str, StudentResult]
 ) -> list[StudentResult]:
     """Return the results by student, with the gradebook's points and what a person should look at."""
-    standings = scores_by_student(gradebook, lesson.name)
+    scores = scores_by_student(gradebook, lesson.name)
     return [
         result
         if result.needs_person
         else replace(
             result,
-            score=standings[student].score,
-            max_score=standings[student].max_score,
-            note="; ".join(needing_attention(course, lesson, standings[student])),
+            score=scores[student].score,
+            max_score=scores[student].max_score,
+            note="; ".join(needing_attention(course, lesson, scores[student])),
         )
         for student, result in sorted(results.items())
     ]

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from ..authoring.lesson_package import package_of
+from ..authoring.nbgrader_course import load_config
 from ..errors import (
     CourseError,
     GradebookError,
@@ -36,6 +37,7 @@ from ..grading.sandbox import shared_sandbox, unavailable_reason
 from ..grading.submission import Submission
 from ..paths import Course
 from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work, graded_earlier
+from .database import Claim
 from .deliveries import Delivered, Exchange, Inbox, next_turn
 from .exchange import open_exchange
 from .rules import BEST, Rules, now_utc, rules_now
@@ -55,19 +57,28 @@ MOST_HANDED_IN = 500  # of one student, of one lesson: somebody who hands in all
 
 
 @contextmanager
-def only_one(course: Course, say: Say) -> Iterator[None]:
-    """Wait until no other process serves the course. The system ends the lock with the process that holds it."""
+def only_one(course: Course, say: Say) -> Iterator[Callable[[], bool]]:
+    """Wait until no other process serves the course, here or in another clone with the same database.
+
+    What it gives says whether that is still so. The system ends the lock with the process that holds it.
+    """
     course.coursework.mkdir(exist_ok=True)
-    lock = FileLock(course.coursework / ".serve.lock")
+    lock, claim = FileLock(course.coursework / ".serve.lock"), Claim(load_config(course.root).CourseDirectory.db_url)
+
+    def alone() -> bool:
+        with suppress(Timeout):
+            lock.acquire(timeout=0)
+        return lock.is_locked and claim.held()
+
     try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        say(f"Another `{command('serve')}` grades this course. This one takes over when that ends.")
-        lock.acquire()
-    try:
-        yield
+        if not alone():
+            say(f"Another `{command('serve')}` grades this course. This one takes over when that ends.")
+        while not alone():
+            time.sleep(TICK)
+        yield claim.held
     finally:
-        lock.release()
+        claim.end()
+        lock.release(force=True)
 
 
 def serve(course: Course, jobs: int, options: Mapping[str, Any], say: Say, until: Callable[[], bool]) -> None:
@@ -77,16 +88,16 @@ def serve(course: Course, jobs: int, options: Mapping[str, Any], say: Say, until
         NoSandboxError: submissions cannot be isolated here, and the options do not allow to go on without that.
         CourseError: the configuration or the gradebook cannot be used.
     """
-    with only_one(course, say):
-        grading_settings(course, options, jobs, None)
-        if not unavailable_reason():
-            shared_sandbox()
-        with workers(None, jobs) as pool:
+    grading_settings(course, options, jobs, None)
+    if not unavailable_reason():
+        shared_sandbox()
+    while not until():  # begins anew where the database went away, and another one may have taken over
+        with only_one(course, say) as alone, workers(None, jobs) as pool:
             service = HandInService(course, pool, jobs, options, say)
             say(f"Watching {service.exchange.inbound} and {course.inbox}/; Ctrl-C ends it.")
             service.regrade()
             with tqdm(total=0, unit=" attempts graded", disable=None) as bar:
-                while not until():
+                while alone() and not until():
                     service.work()
                     bar.n, bar.total = service.finished, service.finished + service.waiting
                     bar.refresh()

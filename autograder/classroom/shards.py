@@ -141,12 +141,7 @@ class MergeReport:
 def merge(course: Course, lesson: Lesson, *, force: bool = False) -> MergeReport:
     """Write what shards have graded into the gradebook, and their graded notebooks beside the others.
 
-    What was graded here meanwhile stays, and so do points and comments that a person has given.
-
-    Args:
-        course: with the shards' folders.
-        lesson: which lesson.
-        force: take a shard's result also where the same work was graded here, with another result.
+    What was graded here meanwhile stays, unless that is forced, and so do points and comments that a person has given.
 
     Raises:
         CourseError: no shard is there, or the gradebook cannot be used.

@@ -31,13 +31,7 @@ class SummaryRow:
 
 
 def summary_rows(notebook: Any, waiting: set[str], titles: Mapping[str, str]) -> Iterator[SummaryRow]:
-    """Yield a line for each graded cell, after nbgrader's GetGrades has put in the points.
-
-    Args:
-        notebook: the graded one.
-        waiting: the names of cells that a person has not graded yet.
-        titles: what each exercise is called, with its number in the lesson.
-    """
+    """Yield a line for each graded cell, after nbgrader's GetGrades has put in the points."""
     verdicts = notebook.metadata.get(RECORD, {}).get("verdicts", {})
     comments = {grade_id_of(cell): nbgrader_metadata(cell).get("comment") for cell in notebook.cells}
     for cell in filter(is_graded, notebook.cells):
@@ -53,13 +47,7 @@ def summary_rows(notebook: Any, waiting: set[str], titles: Mapping[str, str]) ->
 
 
 def reason_of(verdict: Mapping[str, Any], points: float, waits: bool = False) -> str:
-    """Return why an exercise has the points that it has, in the words that its card has.
-
-    Args:
-        verdict: what the judge wrote down.
-        points: the gradebook's, which a person may have given.
-        waits: whether the answer has changed since that.
-    """
+    """Return why an exercise has its points, in the words of its card; a person may have given them."""
     if waits:
         return AGAIN
     if points != verdict.get("points", points):

@@ -162,12 +162,7 @@ class GradebookWriter:
 
 
 def graded_values(result: CellGrade | None, row: Any) -> Row:
-    """Return a grade's columns.
-
-    Args:
-        result: what grading found; None where the notebook has lost the cell.
-        row: the grade as it is so far, with the answer that it was given for; None where there is none.
-    """
+    """Return a grade's columns."""
     if result is None:
         return {"auto_score": 0.0, "needs_manual_grade": False}
     by_hand = row is not None and row.manual_score is not None

@@ -25,7 +25,7 @@ from .progress import record_progress
 from .repairing import defining_cell, search_in_copy
 from .sharing import tell_board
 
-HINTS = 3
+HINT_COUNT = 3
 SAY_ENOUGH = ("repair", "exception", "too_large")  # rules about code, where hints are about ideas
 _suggested: dict[str, list[int]] = {}
 
@@ -63,7 +63,7 @@ def next_hint(exercise: str, verdict: Verdict) -> int:
     if not fitting and verdict.failure.rule in SAY_ENOUGH:
         return 0
     if not fitting or fitting in before:
-        fitting = next((hint for hint in range(1, HINTS + 1) if hint not in before), 0)
+        fitting = next((hint for hint in range(1, HINT_COUNT + 1) if hint not in before), 0)
     before += [fitting] if fitting else []
     return fitting
 
@@ -95,10 +95,7 @@ class ReleasedChecks:
     def judge(self, exercise: str, work: Any, names: Mapping[str, Any] | None = None) -> tuple[Verdict, int]:
         """Run the visible checks; return the verdict and how many hidden checks there are.
 
-        Args:
-            exercise: its name.
-            work: the student's.
-            names: what the notebook has defined, where a repair of its cell may be looked for.
+        With the names that the notebook has defined, a repair of the exercise's cell is looked for.
         """
         known = self.exercises[exercise]
         record = bool(bans_of(self.shortcuts, exercise))

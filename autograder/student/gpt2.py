@@ -51,13 +51,7 @@ def fetch_gpt2(
     target: Path | None = None,
     files: tuple[PublishedFile, ...] = FILES,
 ) -> str:
-    """Fetch what is missing, after saying what that is and asking; return what came of it.
-
-    Args:
-        ask: asks a question and returns the answer.
-        source: the address before a file's name.
-        target: the folder for the files.
-        files: which ones.
+    """Fetch what is missing from a source into a folder, after saying what it is and asking; return what came of it.
 
     Raises:
         CourseError: a file did not come whole. Those that did are kept.
