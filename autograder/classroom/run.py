@@ -102,7 +102,20 @@ def grade_lesson(
     students = course.students(lesson)
     if executor is None and students and not unavailable_reason():
         shared_sandbox()  # takes seconds; goes on beside what follows
-    package = package_of(lesson)
+    grading = partial(GradingRun.all, executor=executor, jobs=jobs)
+    return write_results(course, lesson, settings, grading, force=force)
+
+
+def write_results(
+    course: Course,
+    lesson: Lesson,
+    settings: GradeSubmission,
+    results_of: Callable[[GradingRun, Sequence[str]], dict[str, StudentResult]],
+    *,
+    force: bool = False,
+) -> list[StudentResult]:
+    """Have results written of what is new or changed, or of all if that is forced; return everybody's by student."""
+    package, students = package_of(lesson), course.students(lesson)
     with open_gradebook(course) as gradebook:
         ensure_registered(gradebook, package)
         ensure_nbgrader_source(lesson)
@@ -110,11 +123,10 @@ def grade_lesson(
         blank = settings.submission(b"", package)
         current = partial(is_current, course, lesson, package=package, rules=blank.rules)
         new = [s for s in students if force or s not in known or not current(s)]
-        writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
-        run = GradingRun(course, lesson, blank, writer)
+        run = GradingRun(course, lesson, blank, GradebookWriter(gradebook, load_config(course.root), lesson.name))
         results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
         results |= {} if force else refused_before(course, lesson, new, package)
-        results |= run.all([s for s in new if s not in results], executor, jobs)
+        results |= results_of(run, [s for s in new if s not in results])
         return with_scores(course, lesson, gradebook, results)
 
 
@@ -218,7 +230,7 @@ class GradingRun:
             again: list[str] = []
             yield from self._round(pool, [student], lambda: 1, again)
             for _ in again:
-                yield self._failed(
+                yield self.failed(
                     student, CourseError("it takes all of the computer's memory, even when it runs alone")
                 )
 
@@ -231,25 +243,25 @@ class GradingRun:
                 while waiting and len(running) < at_once():
                     student = waiting.pop()
                     try:
-                        submission = self._submission(student)
+                        submission = self.submission(student)
                         running[pool.submit(grade, submission)] = student, submission
                     except SubmissionError as error:
-                        yield self._failed(student, error)
+                        yield self.failed(student, error)
                 for future in wait(running, return_when=FIRST_COMPLETED).done if running else ():
                     student, submission = running.pop(future)
                     if isinstance(future.exception(), ScarcityError):
                         alone.append(student)
                     else:
-                        yield self._written(student, submission, future.result)
+                        yield self.written(student, submission, future.result)
         finally:
             for future in running:
                 future.cancel()
 
-    def _submission(self, student: str) -> Submission:
+    def submission(self, student: str) -> Submission:
         """Read what a student handed in. Raises SubmissionError where there is nothing of this lesson."""
         return replace(self.template, notebook=read_submission(self.course, self.lesson, student))
 
-    def _written(self, student: str, submission: Submission, result: Callable[[], str]) -> StudentResult:
+    def written(self, student: str, submission: Submission, result: Callable[[], str]) -> StudentResult:
         """Write one student's result down, or say why that is not possible; the others go on either way."""
         try:
             text = result()
@@ -263,9 +275,9 @@ class GradingRun:
         except SubmissionError as error:
             package = submission.lesson
             record_refusal(self.course, self.lesson, student, package, submission.notebook, str(error))
-            return self._failed(student, error)
+            return self.failed(student, error)
         except Exception as error:
-            return self._failed(student, error)
+            return self.failed(student, error)
         return StudentResult(student, self.lesson.name, GRADED)
 
     def _refuse_replaced(self, student: str, submission: Submission) -> None:
@@ -274,7 +286,8 @@ class GradingRun:
         if now and now != hashlib.sha256(submission.notebook).hexdigest():
             raise CourseError(f"handed in again while it was graded: `{command('grade')}` grades that")
 
-    def _failed(self, student: str, error: Exception) -> StudentResult:
+    def failed(self, student: str, error: Exception) -> StudentResult:
+        """Return the result of a submission that a person has to look at."""
         kind = "" if isinstance(error, CourseError) else f"{type(error).__name__}: "
         return StudentResult(student, self.lesson.name, NEEDS_PERSON, note=kind + one_line(str(error)))
 

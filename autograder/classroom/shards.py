@@ -8,34 +8,39 @@ any run does.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from ..authoring.lesson_package import package_of
 from ..authoring.nbgrader_course import load_config
-from ..authoring.source import ensure_nbgrader_source
-from ..errors import CourseError, SubmissionError, command, escaped, options
+from ..errors import CourseError, command, escaped, options
 from ..grading.grade import RECORD
-from ..grading.package import LessonPackage
 from ..paths import Course, Lesson
-from .gradebook import ensure_registered, open_gradebook, scores_by_student
-from .run import AS_BEFORE, GradingRun, StudentResult, grade_lesson, grading_settings, is_current, refused_before
-from .submissions import handed_in, submission_digest, why_not_gradable
-from .writer import GradebookWriter, read_notebook_record, write_notebook
+from .preprocessors import GradeSubmission
+from .run import (
+    AS_BEFORE,
+    GRADED,
+    NEEDS_PERSON,
+    GradingRun,
+    StudentResult,
+    grade_lesson,
+    grading_settings,
+    is_current,
+    refused_before,
+    write_results,
+)
+from .submissions import submission_digest, why_not_gradable
+from .writer import read_notebook_record
 
 MOST_NAMED = 5
-MERGED, SAME = "merged", "as before"
 DAMAGED = "cannot be read; copy it again"
-NO_WORK = "is of a submission that is not here"
 OTHER_WORK = "is of another submission than the one here; grade it again"
 OTHER_LESSON = "is of another version of the lesson; grade it again"
-GRADED_HERE = f"differs from what was graded here; `{command('merge --force')}` takes it all the same"
 
 
 @dataclass(frozen=True)
@@ -110,27 +115,27 @@ def with_points(result: StudentResult, courses: Sequence[Course], lesson: Lesson
     return replace(result, score=score, max_score=most, note="; ".join(map(str, record["flags"])))
 
 
-@dataclass
+@dataclass(frozen=True)
 class MergeReport:
-    """What a merge took, and what it left and why.
-
-    Attributes:
-        lesson: the lesson's name.
-        merged: whose results were written.
-        same: whose results had been written before.
-        left: who has no grade, or another one than a shard's, by reason.
-    """
+    """What a merge took, and what it left and why."""
 
     lesson: str
-    merged: set[str] = field(default_factory=set)
-    same: set[str] = field(default_factory=set)
-    left: dict[str, list[str]] = field(default_factory=dict)
+    results: Sequence[StudentResult]
+
+    @property
+    def left(self) -> dict[str, list[str]]:
+        """Who has no grade, by reason."""
+        reasons: dict[str, list[str]] = {}
+        for result in self.results:
+            if result.needs_person:
+                reasons.setdefault(result.note, []).append(result.student)
+        return reasons
 
     def lines(self) -> list[str]:
         """Return the report as text: a line for each reason, with the first few students that it holds for."""
-        count = sum(map(len, self.left.values()))
-        same = len(self.same - self.merged)
-        return [f"{self.lesson}: {len(self.merged)} merged, {same} as before, {count} left", *self._reasons()]
+        counts = Counter(result.status for result in self.results)
+        numbers = f"{counts[GRADED]} merged, {counts[AS_BEFORE]} as before, {counts[NEEDS_PERSON]} left"
+        return [f"{self.lesson}: {numbers}", *self._reasons()]
 
     def _reasons(self) -> Iterator[str]:
         for reason, students in sorted(self.left.items()):
@@ -146,96 +151,51 @@ def merge(course: Course, lesson: Lesson, *, force: bool = False) -> MergeReport
     Raises:
         CourseError: no shard is there, or the gradebook cannot be used.
     """
-    shards = shards_in(course)
+    folders = (re.fullmatch(r"(\d+)-of-(\d+)", path.name) for path in course.shards.glob("*-of-*"))
+    shards = [Shard(int(folder[1]), int(folder[2])) for folder in folders if folder]
     if not shards:
         where = lesson.shown(course.shards)
         raise CourseError(
             f"{where}/ has no shard to merge. `{command('grade --shard 1/8')}` grades the first of eight."
         )
-    package, report, stale = package_of(lesson), MergeReport(lesson.name), dict[str, str]()
-    with open_gradebook(course) as gradebook:
-        ensure_registered(gradebook, package)
-        ensure_nbgrader_source(lesson)
-        writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
-        merging = Merging(course, lesson, package, writer, scores_by_student(gradebook, lesson.name).keys(), force)
-        for student, shard, path in merging.results(shards):
-            outcome = merging.take(student, path)
-            if outcome in (MERGED, SAME):
-                (report.merged if outcome == MERGED else report.same).add(student)
-            else:
-                stale[student] = f"the result in shard {shard.number}/{shard.of} {outcome}"
-    for student in sorted({*course.students(lesson), *stale}):
-        if not is_current(course, lesson, student, package) or GRADED_HERE in stale.get(student, ""):
-            reason = stale.get(student) or why_missing(course, lesson, student, shards)
-            report.left.setdefault(reason, []).append(student)
-    return report
+
+    def merged(run: GradingRun, students: Sequence[str]) -> dict[str, StudentResult]:
+        return {student: result_of(run, student, shards) for student in students}
+
+    settings = GradeSubmission(config=load_config(course.root))
+    return MergeReport(lesson.name, write_results(course, lesson, settings, merged, force=force))
 
 
-def shards_in(course: Course) -> list[Shard]:
-    """Return the shards that have a folder."""
-    folders = (re.fullmatch(r"(\d+)-of-(\d+)", path.name) for path in course.shards.glob("*-of-*"))
-    shards = (Shard(int(folder[1]), int(folder[2])) for folder in folders if folder)
-    return sorted(shards, key=lambda shard: (shard.of, shard.number))
+def result_of(run: GradingRun, student: str, shards: Sequence[Shard]) -> StudentResult:
+    """Write down what a shard has made of a student's submission, or say why there is nothing to write."""
+    course, lesson, package = run.course, run.lesson, run.template.lesson
+    try:
+        submission = run.submission(student)
+        text = text_in_shards(run, student, shards)
+    except CourseError as error:
+        if is_current(course, lesson, student, package):
+            return StudentResult(student, lesson.name, AS_BEFORE)
+        return run.failed(student, error)
+    return run.written(student, submission, lambda: text)
 
 
-def why_missing(course: Course, lesson: Lesson, student: str, shards: Sequence[Shard]) -> str:
-    """Say why a student who has handed in has no grade."""
+def text_in_shards(run: GradingRun, student: str, shards: Sequence[Shard]) -> str:
+    """Return a graded notebook of what a student has handed in here, with the lesson as it is here.
+
+    Raises CourseError where no shard has one, with the reason.
+    """
+    lesson, reason = run.lesson, ""
+    wanted = submission_digest(run.course, lesson, student)
+    for shard in shards:
+        path = replace(run.course, shard=shard.name).graded_notebook(lesson, student)
+        if not path.is_file():
+            continue
+        text, record = path.read_text(encoding="utf-8", errors="replace"), read_notebook_record(path, RECORD)
+        if record.get("submission") == wanted and record.get("lesson") == run.template.lesson.digest:
+            return text
+        problem = DAMAGED if not record else OTHER_LESSON if record.get("submission") == wanted else OTHER_WORK
+        reason = f"the result in shard {shard.number}/{shard.of} {problem}"
     counts = sorted({shard.of for shard in shards})
     own = [f"{number}/{of}" for of in counts for number in range(1, of + 1) if student in Shard(number, of)]
-    return why_not_gradable(course, lesson, student) or f"no result in shard {' or '.join(own)}; grade it"
-
-
-@dataclass(frozen=True)
-class Merging:
-    """One merge of one lesson."""
-
-    course: Course  # where submissions are and results go
-    lesson: Lesson
-    package: LessonPackage  # the lesson as it is now
-    writer: GradebookWriter  # writes the gradebook
-    known: Collection[str]  # who is in the gradebook
-    force: bool  # take a result also where the same work was graded here
-
-    def results(self, shards: Sequence[Shard]) -> list[tuple[str, Shard, Path]]:
-        """Return all shards' graded notebooks by student, in the order in which one run would have written them."""
-        pattern = f"*/{self.lesson.name}/{self.lesson.notebook_name}"
-        folders = ((shard, replace(self.course, shard=shard.name).autograded) for shard in shards)
-        results = [(path.parents[1].name, shard, path) for shard, folder in folders for path in folder.glob(pattern)]
-        return sorted(results, key=lambda result: result[0])
-
-    def take(self, student: str, path: Path) -> str:
-        """Write one result down, unless something speaks against it; return MERGED, SAME, or what that is."""
-        try:
-            text = path.read_text(encoding="utf-8")
-            notebook = json.loads(text)
-            record = dict(notebook["metadata"][RECORD])
-        except (OSError, ValueError, KeyError, TypeError):
-            return DAMAGED
-        if problem := self._problem(student, record):
-            return problem
-        if student in self.known and is_current(self.course, self.lesson, student, self.package):
-            graded_here = read_notebook_record(self.course.graded_notebook(self.lesson, student), RECORD)
-            if timeless(graded_here) == timeless(record):
-                return SAME
-            if not self.force:
-                return GRADED_HERE
-        try:
-            when = handed_in(self.course, self.lesson, student)
-        except SubmissionError as error:
-            return f"cannot be taken: {error}"
-        self.writer.save(student, notebook, *when)
-        write_notebook(self.course, self.lesson, student, text)
-        return MERGED
-
-    def _problem(self, student: str, record: Mapping[str, Any]) -> str:
-        """Say why a result is not one of what was handed in here, with the lesson as it is here; '' where it is."""
-        if not self.course.submission(self.lesson, student).is_file():
-            return NO_WORK
-        if record.get("submission") != submission_digest(self.course, self.lesson, student):
-            return OTHER_WORK
-        return "" if record.get("lesson") == self.package.digest else OTHER_LESSON
-
-
-def timeless(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record without how long grading took."""
-    return {key: value for key, value in record.items() if key != "seconds"}
+    missing = f"no result in shard {' or '.join(own)}; grade it"
+    raise CourseError(reason or why_not_gradable(run.course, lesson, student) or missing)
