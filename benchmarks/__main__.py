@@ -10,7 +10,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,42 +31,23 @@ LESSONS = ("02_queries_keys_values", "05_masking")
 
 @dataclass(frozen=True)
 class Run:
-    """One whole command: wall-clock seconds, the machine's busy processor seconds, the most memory it took in MiB."""
+    """One whole command: wall-clock seconds, and the machine's busy processor seconds."""
 
     seconds: float
     cpu: float
-    memory: float
 
 
 def measured(command: Callable[[], object]) -> Run:
     """Run a command on a machine that does nothing else."""
-    lowest, stop = [free_memory()], threading.Event()
-    before, begun, began = lowest[0], time.perf_counter(), busy_seconds()
-
-    def watch() -> None:
-        while not stop.wait(0.1):
-            lowest[0] = min(lowest[0], free_memory())
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        command()
-    finally:
-        stop.set()
-        watcher.join()
-    return Run(time.perf_counter() - begun, busy_seconds() - began, (before - lowest[0]) / 1024)
+    begun, began = time.perf_counter(), busy_seconds()
+    command()
+    return Run(time.perf_counter() - begun, busy_seconds() - began)
 
 
 def busy_seconds() -> float:
     """Return the processor seconds that the machine has worked, in all processes: ended ones of a sandbox too."""
     user, nice, system = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()[1:4]
     return (int(user) + int(nice) + int(system)) / os.sysconf("SC_CLK_TCK")
-
-
-def free_memory() -> int:
-    """Return the machine's available memory in KiB."""
-    lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    return int(next(line for line in lines if line.startswith("MemAvailable")).split()[1])
 
 
 @contextmanager
@@ -92,7 +72,7 @@ def ours(template: Path, package: LessonPackage, jobs: int) -> Run:
 
 def middle(runs: list[Run]) -> Run:
     """Return the medians."""
-    return Run(*(statistics.median(getattr(run, name) for run in runs) for name in ("seconds", "cpu", "memory")))
+    return Run(*(statistics.median(getattr(run, name) for run in runs) for name in ("seconds", "cpu")))
 
 
 def compared(course: Course, name: str, sizes: list[int], rounds: int) -> list[str]:
@@ -129,11 +109,10 @@ def row(name: str, way: str, own: dict[int, Run], medians: dict[tuple[int, str],
     plain = {size: medians[size, "stock"] for size in own}
     seconds, cpu = more(own, "seconds"), more(own, "cpu")
     whole = " | ".join(f"{own[size].seconds:.1f}" for size in (few, many))
-    memory = " | ".join(f"{own[size].memory:.0f}" for size in (few, many))
     start = own[few].seconds - few * seconds
     return (
         f"| {name} | {way} | {whole} | {seconds:.2f} | {more(plain, 'seconds') / seconds:.1f} | {cpu:.2f} | "
-        f"{1 / seconds:.1f} | {start:.1f} | {memory} |"
+        f"{1 / seconds:.1f} | {start:.1f} |"
     )
 
 
@@ -160,8 +139,8 @@ def main() -> None:
     text = REPORT.read_text(encoding="utf-8").split(MARK)[0]
     table = [
         f"| lesson | way, workers | {few} submissions, s | {many}, s | one more, s | times faster | its CPU s | "
-        f"per second | start, s | memory {few}, MiB | {many} |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "per second | start, s |",
+        "|---|---|---|---|---|---|---|---|---|",
         *rows,
     ]
     parts = [MARK, f"{machine()} Medians of {chosen.rounds}.", "\n".join(table)]

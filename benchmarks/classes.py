@@ -14,10 +14,9 @@ import nbformat
 import torch
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.lesson_package import package_of
+from autograder.authoring.lesson_package import ensure_nbgrader_source, package_of
 from autograder.authoring.notebook import notebook_text, read_notebook
 from autograder.authoring.sample_submissions import Edits, one_mistake_each, solutions, submission
-from autograder.authoring.source import ensure_nbgrader_source
 from autograder.classroom.run import register
 from autograder.errors import CourseError
 from autograder.grading.package import LessonPackage

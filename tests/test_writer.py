@@ -13,10 +13,9 @@ import pytest
 from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from sqlalchemy import inspect, text
 
-from autograder.authoring.lesson_package import package_of
+from autograder.authoring.lesson_package import ensure_nbgrader_source, package_of
 from autograder.authoring.nbgrader_course import load_config, open_nbgrader
 from autograder.authoring.notebook import read_notebook
-from autograder.authoring.source import ensure_nbgrader_source
 from autograder.classroom import run
 from autograder.classroom.gradebook import INDEXED, ensure_registered, open_gradebook
 from autograder.classroom.run import CHANGED, grade_lesson

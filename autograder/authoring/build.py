@@ -18,10 +18,10 @@ from ..errors import LessonError, one_line
 from ..judging.answer_key import AnswerKey, load_answer_key
 from ..paths import Lesson
 from .lesson import LessonCell, at_line, is_code, lesson_source, line_in_lesson, read_lesson, solution_of
+from .lesson_package import source_files, write_source
 from .located import located
 from .manifest import refuse_edited, replace_generated
 from .notebook import notebook_text, released_notebook, solved_notebook, tidy
-from .source import source_files, write_source
 
 CELL_SECONDS = 600
 

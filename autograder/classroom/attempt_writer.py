@@ -11,9 +11,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ..authoring.lesson_package import package_of
+from ..authoring.lesson_package import ensure_nbgrader_source, package_of
 from ..authoring.nbgrader_course import load_config
-from ..authoring.source import ensure_nbgrader_source
 from ..errors import CourseError, GradebookError, SubmissionError, escaped, one_line
 from ..grading.grade import RECORD
 from ..grading.package import LessonPackage

@@ -17,9 +17,8 @@ from typing import Any
 from tqdm import tqdm
 from traitlets.config import Config
 
-from ..authoring.lesson_package import package_of
+from ..authoring.lesson_package import ensure_nbgrader_source, package_of
 from ..authoring.nbgrader_course import load_config
-from ..authoring.source import ensure_nbgrader_source
 from ..errors import (
     ClusterError,
     CourseError,
