@@ -99,4 +99,8 @@ def test_a_message_is_its_authors_words_or_its_rules() -> None:
     assert message_words("a", {"a": "Look at a."}) == "Look at a."
     assert message_words("repair:from_axis", {}) == "One edit of their own code passes: from another axis on."
     assert message_words("repair:dtype", {}) == "One edit of their own code passes: with the dtype of `…`."
-    assert message_words("of a newer release", {}) == "of a newer release"
+
+
+@pytest.mark.parametrize("message", ["Our_teacher_is_a_fool", "repair:of_our_teacher", "exception:in_our_teacher"])
+def test_nobody_writes_on_the_board(message: str) -> None:
+    assert "teacher" not in message_words(message, {})

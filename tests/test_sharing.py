@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from autograder.classroom.board_messages import MESSAGE
+from autograder.classroom.board_state import message_words
 from autograder.errors import CourseError
 from autograder.judging.case import Failure
+from autograder.judging.sentences import CHANGES
 from autograder.judging.verdict import Result, Verdict
 from autograder.student import progress, telling
 from autograder.student.sharing import SENTENCES, message_id, notice, sharing, tell_board
@@ -184,6 +187,13 @@ def test_a_choice_that_does_not_exist_is_refused(folder: Path) -> None:
 )
 def test_a_message_goes_by_its_mistake_or_its_rule(failure: Failure, expected: str) -> None:
     assert message_id(failure) == expected
+
+
+@pytest.mark.parametrize("edit", CHANGES)
+def test_the_board_takes_the_id_of_every_edit_and_has_words_for_it(edit: str) -> None:
+    name = message_id(Failure("t", f"Line 2, `a`: {CHANGES[edit]}, every check passes.", rule="repair"))
+    assert MESSAGE.fullmatch(name)
+    assert message_words(name, {}) != message_words("repair", {})
 
 
 def test_what_waits_is_sent_in_order_by_the_servers_token(queue: Path, board: Board, folder: Path) -> None:

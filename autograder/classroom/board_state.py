@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from ..judging.sentences import CHANGES
+from ..judging.sentences import ANSWERS, CHANGES
 
 NOT_STARTED, WORKING, PASSED, STUCK = "not started", "working", "passed", "stuck"
 WRONG = "wrong"
@@ -22,8 +22,10 @@ RULES = {
     "exception": "It stopped with an error, and the message says what that means.",
     "what_is_there": "Nothing is known about it: the message shows what came out.",
     "too_large": "Far more came back than was asked for.",
+    "unexplained": ANSWERS["unexplained"],
     "shortcut": "A ready-made function was used where writing it is the exercise.",
 }
+UNKNOWN = "A message that is not known here, such as one of another release."  # anybody can send any text as its id
 EDIT = "One edit of their own code passes"
 GAP = re.compile(r"\{\w+\}")  # in the words of an edit, for what is the student's
 
@@ -172,7 +174,7 @@ def message_words(message: str, written: Mapping[str, str]) -> str:
     if message in written:
         return written[message]
     rule, _, more = message.partition(":")
-    words, more = RULES.get(rule, message), more.replace("_", " ")
+    more = more.replace("_", " ")
     if rule == "repair" and more in CHANGES:
         return f"{EDIT}: {GAP.sub('…', CHANGES[more])}."
-    return f"{words.removesuffix('.')}: {more}." if more else words
+    return RULES.get(rule, UNKNOWN)

@@ -124,14 +124,14 @@ def message_id(failure: Failure) -> str:
     if failure.mistake:
         return failure.mistake
     more = change_in(failure.message) if failure.rule == "repair" else ""
-    return ":".join(filter(None, (failure.rule or "unexplained", more)))
+    return ":".join(filter(None, (failure.rule or "unexplained", more.replace(" ", "_"))))
 
 
 def change_in(message: str) -> str:
     """Return the kind of edit that a message about a repair names, without the student's code; '' where it is none."""
     for kind, words in CHANGES.items():
         if re.search(f": {GAP.sub('.+?', re.escape(words))}[,;.]", message):
-            return kind.replace(" ", "_")
+            return kind
     return ""
 
 
