@@ -114,7 +114,7 @@ class Course:
     site = Below("build/site")  # the lessons as a website
     site_source = Below("build/site-source")  # what the website is made from
     template = Below("solutions/_template")  # what a new lesson begins as
-    readme, license = Below("README.md"), Below("LICENSE")
+    readme = Below("README.md")
     documents = Below("docs")  # what students and instructors read beside the lessons
     index = Below(f"notebooks/{INDEX_NAME}")  # the students' start page
     index_source = Below("solutions/index.py")  # what the start page is made from

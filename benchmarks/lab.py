@@ -1,8 +1,8 @@
 """`python -m benchmarks.lab`: 200 students' half hour in five minutes: they check, hand in, and read their feedback.
 
-What `check` tells the class board goes through the students' own code, a queue in a file and a thread's work. Beside
-it, students hand notebooks in to an exchange that `lessons serve` watches. Fails where something is lost or doubled,
-where the board was older than two seconds, or where feedback takes a minute.
+What `check` tells the class board goes through the students' own code, a queue in a file. Beside it, students hand
+notebooks in to an exchange that `lessons serve` watches. Fails where something is lost or doubled, where the board was
+older than two seconds, or where feedback takes a minute.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -60,143 +61,85 @@ def tries_of(student: int, seconds: float) -> Iterator[tuple[float, dict[str, An
         yield moment, {**what, "message": "" if passed else draw.choice(MESSAGES)}
 
 
-def serve_board(folder: Path, students: list[str]) -> None:
-    """Be the service, until somebody closes the input."""
-    with running(find_course(), folder, students) as board:
-        print(board.address, flush=True)
-        sys.stdin.read()
+def follow(address: str, seen: dict[str, float]) -> None:
+    """Be a teacher's page: note when each message was first seen; a probe's names the try that told it."""
+    headers = {"Authorization": f"token {TEACHER}"}
+    with (
+        contextlib.suppress(requests.RequestException),  # such as the service's end
+        requests.get(f"{address}events?lesson={LESSON}", headers=headers, stream=True) as answer,
+    ):
+        for line in answer.iter_lines():
+            if line.startswith(b"data: "):
+                for exercise in json.loads(line[6:])["messages"].values():
+                    for message in exercise:
+                        seen.setdefault(message["id"], time.monotonic())
 
 
-class Watcher(threading.Thread):
-    """A teacher's page: notes when each student's latest try was first seen."""
-
-    def __init__(self, address: str) -> None:
-        super().__init__(daemon=True)
-        self.address, self.seen = address, dict[str, float]()
-
-    def run(self) -> None:
-        """Follow the events; the probe's message names the moment that it was told."""
-        with contextlib.suppress(requests.RequestException):  # such as the service's end
-            self.follow({"Authorization": f"token {TEACHER}"})
-
-    def follow(self, headers: dict[str, str]) -> None:
-        """Note every message with the moment in which it was first seen."""
-        with requests.get(f"{self.address}events?lesson={LESSON}", headers=headers, stream=True) as answer:
-            for line in answer.iter_lines():
-                if line.startswith(b"data: "):
-                    state = json.loads(line[6:])
-                    for exercise in state["messages"].values():
-                        for message in exercise:
-                            self.seen.setdefault(message["id"], time.monotonic())
+def tell(queue: Path, what: dict[str, Any] | None) -> None:
+    """Do what `check` does, and what its thread does, with the token of the student that the queue is named after."""
+    if what:
+        telling.append(queue, {"id": os.urandom(16).hex(), "time": time.time(), **what})
+    if lines := telling.read_lines(queue):
+        connection = telling.connection_to(os.environ[telling.BOARD])
+        with contextlib.closing(connection):
+            body = f'{{"tries": [{", ".join(lines)}]}}'.encode()
+            connection.request("POST", "/tries", body, {"Authorization": f"token token-of-{queue.stem}"})
+            if connection.getresponse().status == telling.DONE:
+                telling.take_out(queue, lines)
 
 
-def tell(folder: Path, student: str, what: dict[str, Any]) -> None:
-    """Do what `check` does, and what its thread does, with this student's token."""
-    queue = folder / f"{student}.queue"
-    telling.append(queue, {"id": os.urandom(16).hex(), "time": time.time(), **what})
-    lines = telling.read_lines(queue)
-    status, _ = told(student, f'{{"tries": [{", ".join(lines)}]}}'.encode())
-    if status == telling.DONE:
-        telling.take_out(queue, lines)
-
-
-def told(student: str, body: bytes) -> tuple[int, bytes]:
-    """Send a request as a student's server."""
-    connection = telling.connection_to(os.environ[telling.BOARD])
-    try:
-        connection.request("POST", "/tries", body, {"Authorization": f"token token-of-{student}"})
-        answer = connection.getresponse()
-        return answer.status, answer.read()
-    finally:
-        connection.close()
-
-
-def checks(
-    folder: Path, students: list[str], seconds: float, service: psutil.Process, watcher: Watcher
-) -> dict[str, Any]:
-    """Let all check; return how many tries were told, how old the board was, and the service's memory over time."""
-    plan = sorted((when, n, what) for n in range(len(students)) for when, what in tries_of(n, seconds))
-    begin, memory, probes = time.monotonic(), [], {}
-    with ThreadPoolExecutor(16) as pool:
-        for index, (when, number, what) in enumerate(plan):
-            time.sleep(max(0.0, begin + when - time.monotonic()))
-            if index % 25 == 0 and not what["passed"]:  # a message that nobody has seen before: when is it on the page?
-                what["message"] = f"probe-{index}"
-                probes[what["message"]] = time.monotonic()
-            pool.submit(tell, folder, students[number], what)
-            if index % (len(plan) // 10 or 1) == 0:
-                memory.append(service.memory_info().rss / 2**20)
-    time.sleep(3)
-    for student in students:  # what could not be sent is sent after a later check
-        lines = telling.read_lines(folder / f"{student}.queue")
-        if lines:
-            told(student, f'{{"tries": [{", ".join(lines)}]}}'.encode())
-    ages = sorted(watcher.seen[name] - moment for name, moment in probes.items() if name in watcher.seen)
-    return {"told": len(plan), "ages": ages, "probes": len(probes), "memory": memory}
-
-
-def measured_board(folder: Path, students: list[str], options: argparse.Namespace) -> dict[str, Any]:
-    """Start the service in a process of its own, let all check, and count what it has kept."""
+def board_problems(folder: Path, students: list[str], seconds: float) -> list[str]:
+    """Start the board in a process of its own, let all check; print what came out, and return what went wrong."""
     command = [sys.executable, "-m", "benchmarks.lab", "--students", str(len(students)), "--serve", str(folder)]
+    plan = sorted((when, n, what) for n in range(len(students)) for when, what in tries_of(n, seconds))
+    memory, probes, seen = list[float](), dict[str, float](), dict[str, float]()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        address = process.stdout.readline().strip()
+        address, service = process.stdout.readline().strip(), psutil.Process(process.pid)
         os.environ[telling.BOARD] = str(folder / "socket")
-        watcher, service = Watcher(address), psutil.Process(process.pid)
-        watcher.start()
-        measured = checks(folder, students, options.seconds, service, watcher)
-        measured["seconds"] = sum(service.cpu_times()[:2])
+        threading.Thread(target=follow, args=(address, seen), daemon=True).start()
+        begin = time.monotonic()
+        with ThreadPoolExecutor(16) as pool:
+            for index, (when, number, what) in enumerate(plan):
+                time.sleep(max(0.0, begin + when - time.monotonic()))
+                if index % 25 == 0 and not what["passed"]:  # what nobody has seen before: when is it on the page?
+                    what["message"] = f"probe-{index}"
+                    probes[what["message"]] = time.monotonic()
+                pool.submit(tell, folder / f"{students[number]}.queue", what)
+                if index % (len(plan) // SAMPLES or 1) == 0:
+                    memory.append(service.memory_info().rss / 2**20)
+        time.sleep(3)
+        for student in students:  # what could not be sent is sent after a later check
+            tell(folder / f"{student}.queue", None)
         headers = [{"Authorization": f"token token-of-{student}"} for student in students]
-        kept = [requests.get(f"{address}tries", headers=own, timeout=30).json()["tries"] for own in headers]
-        measured["kept"] = sum(map(len, kept))
+        kept = sum(len(requests.get(f"{address}tries", headers=own, timeout=30).json()["tries"]) for own in headers)
+        processor = sum(service.cpu_times()[:2])
         process.communicate("")
-    return measured
+    ages = sorted(seen[name] - moment for name, moment in probes.items() if name in seen)
+    print(f"{len(plan)} tries told, {kept} kept; {len(ages)} of {len(probes)} probes seen, on the page after", end=" ")
+    print(f"{ages[len(ages) // 2]:.2f} s (median), {ages[-1]:.2f} s (most);", end=" ")
+    print(f"{processor:.1f} s of processor time; {listed(memory)}")
+    wrong = {"tries were lost or doubled": kept != len(plan), "probes were not seen": len(ages) < len(probes)}
+    wrong[f"the board was older than {OLDEST:g} s"] = ages[-1] > OLDEST
+    return [problem for problem, is_so in wrong.items() if is_so]
 
 
-def report_board(measured: dict[str, Any]) -> int:
-    """Print what came out; return whether something was lost, doubled or late."""
-    ages, memory = measured["ages"], ", ".join(f"{amount:.0f}" for amount in measured["memory"])
-    print(f"{measured['told']} tries told, {measured['kept']} kept")
-    print(
-        f"{len(ages)} of {measured['probes']} probes seen; on the page after {ages[len(ages) // 2]:.2f} s (median), ",
-        end="",
-    )
-    print(f"{ages[-1]:.2f} s (most); the service took {measured['seconds']:.1f} s of processor time and {memory} MiB")
-    return 0 if measured["told"] == measured["kept"] and ages[-1] <= OLDEST and len(ages) == measured["probes"] else 1
+def listed(memory: list[float]) -> str:
+    """Return a service's memory over time."""
+    return f"memory {', '.join(f'{amount:.0f}' for amount in memory)} MiB"
 
 
-class Waiting(threading.Thread):
-    """Notes how long each hand-in waits for its page."""
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.pages, self.waited = dict[Path, float](), dict[Path, float]()
-
-    def run(self) -> None:
-        """Look again and again."""
-        while True:
-            for page, begun in list(self.pages.items()):
-                if page.exists():
-                    self.waited[page] = time.monotonic() - begun
-                    del self.pages[page]
-            time.sleep(0.1)
+def wait_for(pages: dict[Path, float], waited: list[float]) -> None:
+    """Note how long each page was waited for."""
+    while True:
+        for page, begun in list(pages.items()):
+            if page.exists():
+                waited.append(time.monotonic() - begun)
+                del pages[page]
+        time.sleep(0.1)
 
 
-@contextlib.contextmanager
-def serving(course: Course) -> Any:
-    """Run `lessons serve`; give its process."""
-    command = [sys.executable, "-m", "autograder", "serve", "--jobs", str(os.cpu_count() or 1)]
-    with (
-        (course.coursework / "serve.log").open("w") as log,
-        subprocess.Popen(command, cwd=course.root, stdout=log) as served,
-    ):
-        try:
-            yield psutil.Process(served.pid)
-        finally:
-            served.terminate()
-
-
-def memory(process: psutil.Process) -> float:
+def memory_of(process: psutil.Process) -> float:
     """Return the MiB that a process and all below it hold, what they share counted once."""
     total = 0
     for one in [process, *process.children(recursive=True)]:
@@ -205,43 +148,42 @@ def memory(process: psutil.Process) -> float:
     return total / 2**20
 
 
-def submissions(course: Course, exchange: Path, texts: dict[str, str], seconds: float) -> dict[str, Any]:
-    """Let all hand in as they do; return how many did, how long each waited, and the service's memory over time."""
+def hand_in_problems(course: Course, exchange: Path, texts: dict[str, str], seconds: float) -> list[str]:
+    """Let all hand in as they do; print what came out, and return what was lost, doubled or late."""
     draws = {name: random.Random(number) for number, name in enumerate(texts)}
-    minutes = MINUTES_BETWEEN_SUBMISSIONS
+    minutes, lesson = MINUTES_BETWEEN_SUBMISSIONS, course.lesson(LESSON)
     plan = sorted((when, name) for name, draw in draws.items() for when in moments(draw, minutes, seconds))
-    waiting, sizes, counts = Waiting(), [], dict[str, int]()
-    waiting.start()
-    with serving(course) as process:
+    pages, waited, memory, counts = dict[Path, float](), list[float](), list[float](), Counter[str]()
+    threading.Thread(target=wait_for, args=(pages, waited), daemon=True).start()
+    command = [sys.executable, "-m", "autograder", "serve", "--jobs", str(os.cpu_count() or 1)]
+    with (
+        (course.coursework / "serve.log").open("w") as log,
+        subprocess.Popen(command, cwd=course.root, stdout=log) as service,
+    ):
         time.sleep(10)  # it starts
         begin = time.monotonic()
         for index, (when, name) in enumerate(plan):
             time.sleep(max(0.0, begin + when - time.monotonic()))
-            counts[name] = counts.get(name, 0) + 1
-            page = page_of(exchange, hand_in(exchange, name, texts[name], LESSON), LESSON)
-            waiting.pages[page] = time.monotonic()
+            counts[name] += 1
+            pages[page_of(exchange, hand_in(exchange, name, texts[name], LESSON), LESSON)] = time.monotonic()
             if index % (len(plan) // SAMPLES or 1) == 0:
-                sizes.append(memory(process))
+                memory.append(memory_of(psutil.Process(service.pid)))
         ends = time.monotonic() + 5 * SLOWEST
-        while waiting.pages and time.monotonic() < ends:
+        while pages and time.monotonic() < ends:
             time.sleep(0.5)
-    return {"counts": counts, "waited": sorted(waiting.waited.values()), "memory": sizes}
-
-
-def problems(course: Course, measured: dict[str, Any]) -> list[str]:
-    """Return what was lost, doubled or late."""
-    lesson, lines = course.lesson(LESSON), []
-    for name, count in measured["counts"].items():
-        if len(read_attempts(course, lesson, name)) != count:
-            lines.append(f"{name}: handed in {count} times, and that is not what was noted")
+        service.terminate()
+    waited.sort()
+    print(f"{len(plan)} handed in; feedback after {waited[len(waited) // 2]:.1f} s (median),", end=" ")
+    print(f"{waited[len(waited) * 19 // 20]:.1f} s (one in twenty waits longer), {waited[-1]:.1f} s (most);", end=" ")
+    print(listed(memory))
+    noted = {name: len(read_attempts(course, lesson, name)) for name in counts}
     with open_gradebook(course) as gradebook:
-        if scores_by_student(gradebook, lesson.name).keys() != measured["counts"].keys():
-            lines.append("the gradebook has others than those who handed in")
-    if len(measured["waited"]) < sum(measured["counts"].values()):
-        lines.append(f"{sum(measured['counts'].values()) - len(measured['waited'])} have no feedback")
-    if max(measured["waited"], default=0.0) > SLOWEST:
-        lines.append(f"feedback took more than {SLOWEST:g} s")
-    return lines
+        others = scores_by_student(gradebook, LESSON).keys() ^ counts.keys()
+    wrong = {f"{sum(noted[n] != counts[n] for n in counts)} students' attempts are not as noted": noted != counts}
+    wrong["the gradebook has others than those who handed in"] = bool(others)
+    wrong[f"{len(plan) - len(waited)} have no feedback"] = len(waited) < len(plan)
+    wrong[f"feedback took more than {SLOWEST:g} s"] = waited[-1] > SLOWEST
+    return [problem for problem, is_so in wrong.items() if is_so]
 
 
 def main() -> int:
@@ -249,31 +191,26 @@ def main() -> int:
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("--students", type=int, default=200)
     reader.add_argument("--seconds", type=float, default=300.0, help="what half an hour is compressed to")
-    reader.add_argument("--serve", help=argparse.SUPPRESS)
+    reader.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     options = reader.parse_args()
     if options.serve:
-        serve_board(Path(options.serve), [f"student{number:03}" for number in range(options.students)])
+        students = [f"student{number:03}" for number in range(options.students)]
+        with running(find_course(), options.serve, students) as board:
+            print(board.address, flush=True)
+            sys.stdin.read()
         return 0
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(1) as pool:
-        classes, places = Classes(find_course(), find_course().lesson(LESSON)), Path(name)
-        course = Course(classes.ours(0, places / "course"))
+        classes, folder = Classes(find_course(), find_course().lesson(LESSON)), Path(name)
+        course = Course(classes.ours(0, folder / "course"))
         pause = PAUSE * options.seconds / LAB_SECONDS
         rules = f"c.ExchangeCollect.check_owner = False\nc.HandIn.pause = {pause:.0f}\n"
-        exchange = add_exchange(course, places / "exchange", rules)
+        exchange = add_exchange(course, folder / "exchange", rules)
         texts = {who: notebook_text(submission(classes.package, e)) for who, e in classes.edits(options.students)}
-        (places / "board").mkdir()
-        told = pool.submit(measured_board, places / "board", list(texts), options)
-        measured = submissions(course, exchange, texts, options.seconds)
-        lines, waited = problems(course, measured), measured["waited"]
-        print(
-            f"{sum(measured['counts'].values())} handed in; feedback after {waited[len(waited) // 2]:.1f} s (median), ",
-            f"{waited[len(waited) * 19 // 20]:.1f} s (one in twenty waits longer), {waited[-1]:.1f} s (most); ",
-            end="",
-            sep="",
-        )
-        print(f"memory {', '.join(f'{size:.0f}' for size in measured['memory'])} MiB")
-        print("\n".join(lines), end="\n" * bool(lines))
-        return report_board(told.result()) or bool(lines)
+        (folder / "board").mkdir()
+        of_board = pool.submit(board_problems, folder / "board", list(texts), options.seconds)
+        problems = hand_in_problems(course, exchange, texts, options.seconds) + of_board.result()
+    print("\n".join(problems), end="\n" * bool(problems))
+    return bool(problems)
 
 
 if __name__ == "__main__":

@@ -80,16 +80,3 @@ def test_what_is_to_fix_is_counted(lesson: Lesson, monkeypatch) -> None:
     monkeypatch.setattr(watching, "build", lambda _: None)
     monkeypatch.setattr(watching, "verify", lambda *_, **__: ["one", "two"])
     assert [line.split(" (")[0] for line in build_and_prove(lesson, 1)] == [f"built {NAME}", "one", "two", "2 to fix"]
-
-
-def test_a_file_that_is_still_being_written_is_waited_for(lesson: Lesson, edit: Edit, monkeypatch) -> None:
-    texts = ["", lesson.lesson_py.read_text(encoding="utf-8") + "\n"]
-
-    def write_next(_seconds: float) -> None:
-        if texts:
-            lesson.lesson_py.write_text(texts.pop(0), encoding="utf-8")
-
-    monkeypatch.setattr("time.sleep", write_next)
-    assert watching.saved_at_rest(lesson) == watching.saved(lesson)
-    assert texts == []
-    assert lesson.lesson_py.read_text(encoding="utf-8").startswith("# %%")

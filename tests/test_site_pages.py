@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.lesson import LessonCell
-from autograder.authoring.site import addresses, front_page, license_line, make_site
+from autograder.authoring.site import make_site
 from autograder.authoring.site_pages import lesson_page, needs_solution, relinked
 from autograder.errors import CourseError, LessonError
 from autograder.paths import Course
@@ -33,13 +33,6 @@ def small(course: Course, tmp_path: Path) -> Course:
         if lesson.name != LESSON:
             shutil.rmtree(lesson.folder)
     return made
-
-
-def test_the_front_page_says_what_the_license_calls_itself(small: Course) -> None:
-    assert license_line(small) == ""
-    small.license.write_text("MIT License\n\nCopyright (c) 2026\n")
-    assert license_line(small) == "License: MIT License."
-    assert "License: MIT License." in front_page(small, addresses(small))
 
 
 # outputs of cells that need a solution

@@ -51,7 +51,7 @@ def run_sphinx(course: Course) -> None:
     from sphinx.application import Sphinx
 
     warnings = io.StringIO()
-    name = heading(readme(course))
+    name = heading(course.readme.read_text(encoding="utf-8"))
     application = Sphinx(
         srcdir=course.site_source,
         confdir=OWN,
@@ -107,11 +107,6 @@ def documents(course: Course) -> list[Path]:
     return sorted(course.documents.glob("*.md"), key=rank)
 
 
-def readme(course: Course) -> str:
-    """Return the README's text."""
-    return course.readme.read_text(encoding="utf-8")
-
-
 def heading(text: str) -> str:
     """Return a page's title."""
     return text.splitlines()[0].removeprefix("# ")
@@ -122,7 +117,7 @@ def front_page(course: Course, site_paths: dict[str, str]) -> str:
 
     Raises LessonError where the README has no such table.
     """
-    text = readme(course)
+    text = course.readme.read_text(encoding="utf-8")
     table = re.search(r"^\|.*\n(?:\|.*(?:\n|$))+", text, re.MULTILINE)
     titles = [title_of(read_lesson(lesson), lesson) for lesson in course.lessons()]
     missing = [title for title in titles if table is None or f"[{title}]" not in table[0]]
@@ -135,7 +130,6 @@ def front_page(course: Course, site_paths: dict[str, str]) -> str:
             title=heading(text),
             introduction="\n\n".join(text.split("\n\n")[1:3]),
             lessons=table[0],
-            license=license_line(course),
             lesson_pages="\n".join(page for page in site_paths.values() if page.startswith(LESSONS)),
             document_pages="\n".join(navigation_entry(path, heading(text)) for path in documents(course)),
         )
@@ -147,10 +141,3 @@ def navigation_entry(path: Path, course_title: str) -> str:
     """Return a document's line in the navigation: its title without the course's."""
     title = heading(path.read_text(encoding="utf-8")).removeprefix(f"{course_title}: ")
     return f"{title[0].upper()}{title[1:]} <{DOCUMENTS}/{path.stem}>"
-
-
-def license_line(course: Course) -> str:
-    """Return what the license calls itself; nothing where there is none."""
-    if not course.license.is_file():
-        return ""
-    return f"License: {course.license.read_text(encoding='utf-8').split(chr(10))[0].strip()}."

@@ -19,7 +19,8 @@ def watch(lesson: Lesson, jobs: int, say: Callable[[str], None]) -> None:
     seen = Saved()
     while True:
         if saved(lesson) != seen:
-            seen = saved_at_rest(lesson)
+            time.sleep(SETTLE_SECONDS)  # an editor may empty a file before it fills it
+            seen = saved(lesson)
             for line in build_and_prove(lesson, jobs):
                 say(line)
                 if saved(lesson) != seen:
@@ -32,15 +33,6 @@ def saved(lesson: Lesson) -> Saved:
     """Return when each file that an author writes was saved last, and its size."""
     stats = [(path.name, path.stat()) for path in lesson.written_files if path.is_file()]
     return {name: (stat.st_mtime_ns, stat.st_size) for name, stat in stats}
-
-
-def saved_at_rest(lesson: Lesson) -> Saved:
-    """Return the same once nothing is being written any more: an editor may empty a file before it fills it."""
-    before = Saved()
-    while (now := saved(lesson)) != before:
-        before = now
-        time.sleep(SETTLE_SECONDS)
-    return now
 
 
 def build_and_prove(lesson: Lesson, jobs: int) -> Iterator[str]:
