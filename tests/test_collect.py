@@ -14,7 +14,7 @@ from autograder.authoring.sample_submissions import submission
 from autograder.classroom.archives import LONGEST_STUDENT, safe_student_id, upload_of
 from autograder.classroom.collect import collect
 from autograder.classroom.report import make_report
-from autograder.classroom.submissions import is_marked_late, timestamp_of
+from autograder.classroom.submissions import handed_in, timestamp_of
 from autograder.errors import CourseError
 from autograder.grading.cells import BUDGET, CLEARED
 from autograder.paths import Course
@@ -338,7 +338,7 @@ def test_what_canvas_calls_late_is_said(scratch: Course, tmp_path: Path, noteboo
     origin = archive(tmp_path / "class.zip", {f"doejane_LATE_1234_567890_{LESSON}.ipynb": notebook})
     report = collect(scratch, scratch.lesson(LESSON), origin)
     assert "(late)" in report.lines(scratch.lesson(LESSON))[0]
-    assert is_marked_late(scratch, scratch.lesson(LESSON), "doejane_1234")
+    assert handed_in(scratch, scratch.lesson(LESSON), "doejane_1234")[1]
 
 
 def test_two_ways_to_write_one_letter_are_one_student(scratch: Course, tmp_path: Path, notebook: bytes) -> None:

@@ -37,8 +37,8 @@ MOMENTS = {
     "while grading": ("serve.wait", "after"),
     "after grading": ("attempt_writer.AttemptWriter.write", "before"),
     "in the gradebook's transaction": ("writer.GradebookWriter._save_comments", "after"),
-    "before feedback": ("releasing.make_page", "before"),
-    "in feedback": ("feedback.rewrite", "before"),
+    "before feedback": ("attempt_writer.make_page", "before"),
+    "in feedback": ("feedback.without_scripts", "before"),
     "before release": ("exchange.CollectPlainFiles.release", "before"),
     "after release": ("exchange.CollectPlainFiles.release", "after"),
 }

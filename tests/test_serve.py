@@ -21,15 +21,14 @@ from traitlets.config import Config
 
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
+from autograder.classroom import attempt_writer, run
 from autograder.classroom import exchange as exchange_module
-from autograder.classroom import releasing, run
 from autograder.classroom.attempt_writer import AttemptWriter
 from autograder.classroom.attempts import GRADED, LEFT_OUT, REFUSED, Attempt, forget_attempts, read_attempts
 from autograder.classroom.commands import COMMANDS
 from autograder.classroom.exchange import CollectPlainFiles, collect_from_exchange
 from autograder.classroom.feedback import TOO_SLOW, make_feedback
 from autograder.classroom.gradebook import open_gradebook
-from autograder.classroom.releasing import Pages
 from autograder.classroom.rules import now_utc, rules_of
 from autograder.classroom.run import grade_lesson
 from autograder.classroom.serve import HandInService, only_one
@@ -278,7 +277,7 @@ def test_what_comes_after_the_last_attempt_is_left_out_and_said(service, exchang
 
 def test_another_process_goes_on_with_what_was_not_released(service, exchange, notebooks, monkeypatch) -> None:
     secret = hand_in(exchange, "ada", notebooks["right"])
-    monkeypatch.setattr(Pages, "release", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(AttemptWriter, "release", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         service.run()
     monkeypatch.undo()
@@ -585,7 +584,7 @@ def test_folders_without_end_cost_little_and_are_forgotten(reader: HandInService
     monkeypatch.setattr("autograder.classroom.serve.MOST_HANDED_IN", 6)
     monkeypatch.setattr("autograder.classroom.serve.SETTLED_SECONDS", -1.0)
     told = []
-    monkeypatch.setattr(Pages, "release_notice", lambda *given: told.append(given))
+    monkeypatch.setattr(AttemptWriter, "release_notice", lambda *given: told.append(given))
     inbound = exchange / "attention" / "inbound"
     for _ in range(4):
         for student, lesson in (("mallory", LESSON), (".odd", LESSON)):
@@ -677,7 +676,7 @@ def test_who_has_no_page_because_it_takes_too_long_is_told(service, exchange, no
     def slow(*given):
         raise CourseError(TOO_SLOW)
 
-    monkeypatch.setattr("autograder.classroom.releasing.make_page", slow)
+    monkeypatch.setattr("autograder.classroom.attempt_writer.make_page", slow)
     secret = hand_in(exchange, "ada", notebooks["right"])
     service.run()
     assert "It was graded, and no page could be made: the page takes longer" in feedback(exchange, secret)
@@ -685,7 +684,7 @@ def test_who_has_no_page_because_it_takes_too_long_is_told(service, exchange, no
 
 @pytest.mark.parametrize("away", [False, True])
 def test_a_page_is_made_although_the_gradebook_was_cut_off(service, exchange, notebooks, monkeypatch, away) -> None:
-    real_page, real_rules, failures = releasing.make_page, releasing.rules_now, iter([True])
+    real_page, real_rules, failures = attempt_writer.make_page, attempt_writer.rules_now, iter([True])
     outage = iter([away])
 
     def make_page(*given):
@@ -698,8 +697,8 @@ def test_a_page_is_made_although_the_gradebook_was_cut_off(service, exchange, no
             raise GradebookError("The gradebook cannot be used.")
         return real_rules(*given)
 
-    monkeypatch.setattr(releasing, "make_page", make_page)
-    monkeypatch.setattr(releasing, "rules_now", rules_now)
+    monkeypatch.setattr(attempt_writer, "make_page", make_page)
+    monkeypatch.setattr(attempt_writer, "rules_now", rules_now)
     monkeypatch.setattr("autograder.classroom.serve.RETRY_SECONDS", 0.0)
     secret = hand_in(exchange, "ada", notebooks["right"])
     while service.service.waiting or not service.attempts("ada"):
@@ -712,7 +711,7 @@ def test_a_page_that_the_disk_has_no_room_for_takes_nobodys_points(service, exch
     def full(*given):
         raise OSError(ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("autograder.classroom.releasing.make_page", full)
+    monkeypatch.setattr("autograder.classroom.attempt_writer.make_page", full)
     hand_in(exchange, "ada", notebooks["right"])
     service.run()
     assert [a.status for a in service.attempts("ada")] == [GRADED]

@@ -33,13 +33,22 @@ from .attempts import (
 )
 from .deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Files
 from .exchange import CollectPlainFiles
-from .feedback import course_of_attempt, remove_attempt
+from .feedback import (
+    NO_PAGE,
+    PAGE_SECONDS,
+    TOO_SLOW,
+    at_most,
+    course_of_attempt,
+    make_page,
+    release_notice,
+    remove_attempt,
+)
 from .gradebook import ensure_registered, open_gradebook
-from .releasing import Pages
 from .rules import BEST, Rules, late_penalty, now_utc, rules_now
 from .run import is_current
 from .submissions import (
     LATE,
+    SECRET,
     TIMESTAMP,
     changing_submissions,
     files_beside,
@@ -78,8 +87,7 @@ class AttemptWriter:
     """
 
     def __init__(self, course: Course, exchange: CollectPlainFiles, say: Say) -> None:
-        self._course, self._say = course, say
-        self._pages = Pages(course, exchange, say)
+        self._course, self._exchange, self._say = course, exchange, say
         self.withheld = set[LessonOfStudent]()
         self._prepared: dict[str, LessonPackage] = {}  # lessons that the gradebook knows as they are now
 
@@ -122,14 +130,14 @@ class AttemptWriter:
         for delivered, why in left_out[-MOST_NOTICES:]:
             self._say(f"{escaped(student)}  {lesson.name}  left out  {why}")
             if why != COLLECTED_BEFORE:
-                self._pages.release_notice(lesson, student, delivered.way_back(), why)
+                self.release_notice(lesson, student, delivered.way_back(), why)
         new = (Attempt(each.name, each.arrived.isoformat(), LEFT_OUT, why) for each, why in left_out)
         write_attempts(self._course, lesson, student, *new)
 
     def refuse_unread(self, delivered: Delivered, error: SubmissionError) -> None:
         """Record that what arrived cannot be read, and tell its student."""
         attempt = Attempt(delivered.name, delivered.arrived.isoformat(), REFUSED, one_line(str(error)))
-        self._pages.release_notice(delivered.lesson, delivered.student, delivered.way_back(), str(error))
+        self.release_notice(delivered.lesson, delivered.student, delivered.way_back(), str(error))
         write_attempts(self._course, delivered.lesson, delivered.student, attempt)
         self._say(f"left out   {escaped(delivered.name)}: {error}")
 
@@ -142,7 +150,7 @@ class AttemptWriter:
         with changing_submissions(self._course):
             if not self._course.submission(lesson, student).parent.exists():
                 store_submission(self._course, lesson, student, work.files)
-        self._pages.release_notice(lesson, student, work.files, shown)
+        self.release_notice(lesson, student, work.files, shown)
         digest = sha256(work.files[lesson.notebook_name]).hexdigest()
         attempt = Attempt(work.delivered.name, work.arrived.isoformat(), REFUSED, note, digest)
         write_attempts(self._course, lesson, student, attempt)
@@ -164,7 +172,7 @@ class AttemptWriter:
                     self._prepared.clear()
                     raise
             write_notebook(target, lesson, student, text)
-        attempt = replace(attempt, released=self._pages.release(target, lesson, student, work.rules))
+        attempt = replace(attempt, released=self.release(target, lesson, student, work.rules))
         write_attempts(self._course, lesson, student, attempt)
         if attempt.released == OPEN:
             self.withheld.add((lesson.name, student))
@@ -200,6 +208,47 @@ class AttemptWriter:
             timestamp = time_in(work.files.get(TIMESTAMP, b"").decode())
             writer.save(work.delivered.student, notebook, timestamp, LATE in work.files)
 
+    def release(self, target: Course, lesson: Lesson, student: str, rules: Rules) -> str:
+        """Make a student's feedback and release it; return which one it is, `open` or `full`.
+
+        Raises:
+            GradebookError: the gradebook is away; once it is back, there can be a page.
+        """
+        page_made = False
+        try:
+            self._make_page(target, lesson, student)
+            page_made = True
+            if target.feedback_page(lesson, student).with_name(SECRET).is_file():  # it came through the exchange
+                self._exchange.release(lesson, student, target.feedback)
+        except GradebookError:
+            raise
+        except (CourseError, OSError) as error:
+            why = one_line(str(error))
+            self._say(f"{escaped(student)}  {lesson.name}  no feedback: {why}")
+            if not page_made:
+                self.release_notice(lesson, student, files_beside(target, lesson, student), f"{NO_PAGE}{why}")
+            return FULL
+        return FULL if rules.explains_hidden(now_utc()) else OPEN
+
+    def _make_page(self, target: Course, lesson: Lesson, student: str) -> None:
+        """Make a page; once more where nbgrader could not, because the gradebook may have been cut off."""
+        for last in (False, True):
+            try:
+                with at_most(PAGE_SECONDS):
+                    make_page(target, lesson, student)
+                return
+            except CourseError as error:
+                if last or TOO_SLOW in str(error):
+                    raise
+                rules_now(self._course, lesson.name)  # raises while the gradebook is away
+
+    def release_notice(self, lesson: Lesson, student: str, files: Files, why: str) -> None:
+        """Release a page that says why there is no feedback."""
+        try:
+            release_notice(self._course, lesson, student, files, why, self._exchange.release)
+        except (CourseError, OSError) as error:
+            self._say(f"{escaped(student)}  {lesson.name}  not told why: {one_line(str(error))}")
+
     def explain_one_that_is_due(self) -> bool:
         """Release one full page of a lesson that nobody can hand in any more; say whether there was one."""
         for name, student in sorted(self.withheld):
@@ -214,7 +263,7 @@ class AttemptWriter:
         attempts = self._noted(lesson, self._course.attempts_of(lesson, student))
         for attempt in attempts:
             if attempt == counting(attempts, rules.counts == BEST):
-                self._pages.release(self._course, lesson, student, rules)
+                self.release(self._course, lesson, student, rules)
                 self._say(f"{escaped(student)}  {lesson.name}  feedback with hidden checks is released")
             if attempt.released == OPEN:
                 write_attempts(self._course, lesson, student, replace(attempt, released=FULL))

@@ -98,14 +98,10 @@ def make_page(course: Course, lesson: Lesson, student: str) -> None:
     """Have nbgrader make one page, and seal it. Raises CourseError where it does not."""
     result = open_nbgrader(course).generate_feedback(lesson.name, student, force=True)
     raise_on_failure(result, "nbgrader could not make the page")
-    if not course.feedback_page(lesson, student).is_file():
+    page = course.feedback_page(lesson, student)
+    if not page.is_file():
         raise CourseError(f"there is no graded notebook: `{command('grade')}`")
-    rewrite(course.feedback_page(lesson, student), without_scripts)
-
-
-def rewrite(path: Path, change: Callable[[str], str]) -> None:
-    """Change a page that nbgrader has written, and made read-only."""
-    replace_text(path, change(path.read_text(encoding="utf-8")))
+    replace_text(page, without_scripts(page.read_text(encoding="utf-8")))  # nbgrader has made it read-only
 
 
 def release_notice(

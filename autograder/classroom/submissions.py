@@ -119,14 +119,9 @@ def timestamp_of(course: Course, lesson: Lesson, student: str) -> datetime.datet
     return handed_in
 
 
-def is_marked_late(course: Course, lesson: Lesson, student: str) -> bool:
-    """Say whether a learning management system has called a submission late."""
-    return course.submission(lesson, student).with_name(LATE).is_file()
-
-
 def handed_in(course: Course, lesson: Lesson, student: str) -> tuple[datetime.datetime | None, bool]:
-    """Return when a submission was handed in, and whether it is marked late. Raises as `timestamp_of` does."""
-    return timestamp_of(course, lesson, student), is_marked_late(course, lesson, student)
+    """Return when it was handed in, and whether whoever delivered it calls it late. Raises as `timestamp_of` does."""
+    return timestamp_of(course, lesson, student), course.submission(lesson, student).with_name(LATE).is_file()
 
 
 def time_in(text: str) -> datetime.datetime | None:
