@@ -1,6 +1,5 @@
 """The gradebook in PostgreSQL: every command, several graders at once, and a server that does not do what it should."""
 
-import contextlib
 import csv
 import logging
 import os
@@ -9,31 +8,31 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 from sqlalchemy import text
 
 from autograder.__main__ import main
 from autograder.authoring.nbgrader_course import load_config, read_config
-from autograder.authoring.notebook import notebook_text, read_notebook
-from autograder.authoring.sample_submissions import submission
+from autograder.authoring.notebook import read_notebook
 from autograder.classroom.database import lock_student_rows
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import grade_lesson, register
+from autograder.classroom.serve import only_one
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import CourseError
 from autograder.paths import Course
 
 from .conftest import LESSON, copy_course, needs_sandbox
-from .handing_in import BY_ANYBODY, add_exchange, configure, hand_in, page_of
 from .postgres import PASSWORD, Server, needs_postgres, serving
 from .test_writer import QUESTION, TABLES, rows_in
-from .waiting import wait_until
 
 pytestmark = [needs_sandbox, needs_postgres, pytest.mark.slow]
 COMMANDS = ("register", "grade", "feedback", "report", "grades", "canvas", "moodle")
 FILES = ("grades.csv", "canvas.csv", "moodle.csv", f"reports/{LESSON}.csv")
 NAMED = ("assignment", "notebook", "source_cell")
+CUT_OFF = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
 GRADE = [sys.executable, "-m", "autograder", "grade", "--lesson", LESSON, "--jobs", "1"]
 
 
@@ -165,33 +164,26 @@ def test_two_graders_divide_a_class_and_share_a_student(
     assert server.execute(scores, "two") == [("ada", full), ("shared", full), ("tom", full)]
 
 
-SERVE = [sys.executable, "-m", "autograder", "serve", "--jobs", "1"]
-
-
-def test_of_two_clones_that_serve_one_database_one_grades_and_the_other_waits(
-    server, template, pristine, package, right, tmp_path: Path, tmp_path_factory
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # psycopg, about what was cut off
+def test_of_two_clones_with_one_database_one_serves_and_the_other_waits(
+    server: Server, pristine: Course, scratch: Course, monkeypatch, tmp_path: Path
 ) -> None:
-    environment = {**os.environ, "GRADEBOOK_URL": server.make("served", template), "PYTHONUNBUFFERED": "1"}
-    courses = [copy_course(pristine, tmp_path), copy_course(pristine, tmp_path_factory.mktemp("second"))]
-    exchange, logs = tmp_path / "exchange", [course.root / "log" for course in courses]
-    add_exchange(courses[0], exchange)
-    configure(courses[1], f"c.Exchange.root = {str(exchange)!r}\n{BY_ANYBODY}")
-    with contextlib.ExitStack() as running:
-        for course, log in zip(courses, logs, strict=True):
-            output = running.enter_context(log.open("w"))
-            process = subprocess.Popen(SERVE, cwd=course.root, env=environment, stdout=output, stderr=output)
-            running.callback(end, process)
-        work = notebook_text(submission(package, right))
-        secrets = [hand_in(exchange, student, work, LESSON) for student in ("ada", "ben", "tom")]
-        wait_until(lambda: all(page_of(exchange, secret, LESSON).exists() for secret in secrets))
-        wait_until(lambda: any("takes over when that ends" in log.read_text() for log in logs))
-        said = sorted(log.read_text().count("attempt 1") for log in logs)
-    assert said == [0, 3]
+    clones = [use(monkeypatch, scratch, server.make("served")), copy_course(pristine, tmp_path)]
+    said, in_turn = list[str](), Event()
 
+    def second() -> None:
+        with only_one(clones[1], said.append):
+            in_turn.set()
 
-def end(process: subprocess.Popen) -> None:
-    process.kill()
-    process.wait()
+    with ThreadPoolExecutor(1) as pool, only_one(clones[0], said.append) as alone:
+        waiting = pool.submit(second)
+        assert not in_turn.wait(2)
+        assert alone()
+        assert len(said) == 1
+        server.execute(CUT_OFF)  # as a server does that starts anew: the first one has to notice
+        waiting.result(60)
+        assert in_turn.is_set()
+        assert [alone(), alone()] == [False, True]  # by then, another one may have served
 
 
 def test_who_writes_the_same_student_waits_and_writes_no_row_twice(registered: Course) -> None:
@@ -276,7 +268,7 @@ def test_a_server_that_goes_away_stops_the_run_and_the_next_one_finishes(
         hand_in(registered, student, {})
 
     def save(*given) -> None:
-        server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        server.execute(CUT_OFF)
         real(*given)
 
     with monkeypatch.context() as patch:
