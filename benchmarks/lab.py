@@ -20,6 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -108,9 +109,11 @@ def board_problems(folder: Path, students: list[str], seconds: float) -> list[st
                 pool.submit(tell, folder / f"{students[number]}.queue", what)
                 if index % (len(plan) // SAMPLES or 1) == 0:
                     memory.append(service.memory_info().rss / 2**20)
-        time.sleep(3)
-        for student in students:  # what could not be sent is sent after a later check
-            tell(folder / f"{student}.queue", None)
+        ends = time.monotonic() + SLOWEST
+        while (left := [*folder.glob("*.queue")]) and time.monotonic() < ends:  # sent after a later check
+            for queue in left:
+                with contextlib.suppress(OSError, HTTPException):
+                    tell(queue, None)
         headers = [{"Authorization": f"token token-of-{student}"} for student in students]
         kept = sum(len(requests.get(f"{address}tries", headers=own, timeout=30).json()["tries"]) for own in headers)
         processor = sum(service.cpu_times()[:2])

@@ -168,7 +168,8 @@ def test_two_graders_divide_a_class_and_share_a_student(
 def test_of_two_clones_with_one_database_one_serves_and_the_other_waits(
     server: Server, pristine: Course, scratch: Course, monkeypatch, tmp_path: Path
 ) -> None:
-    clones = [use(monkeypatch, scratch, server.make("served")), copy_course(pristine, tmp_path)]
+    (tmp_path / "second").mkdir()
+    clones = [use(monkeypatch, scratch, server.make("served")), copy_course(pristine, tmp_path / "second")]
     said, in_turn = list[str](), Event()
 
     def second() -> None:
