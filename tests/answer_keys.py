@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from autograder.authoring.lesson_package import package_of
-from autograder.authoring.proofs import Rights
+from autograder.authoring.proofs import ReferenceOutcomes
 from autograder.judging.answer_key import AnswerKey
 from autograder.paths import find_course
 from autograder.student.check import ReleasedChecks
@@ -20,9 +20,9 @@ def key_of(lesson: str) -> AnswerKey:
 
 
 @cache
-def rights_of(lesson: str, seed: int) -> Rights:
+def rights_of(lesson: str, seed: int) -> ReferenceOutcomes:
     """Return a lesson's right answers on inputs drawn from a seed."""
-    return Rights(key_of(lesson), seed)
+    return ReferenceOutcomes(key_of(lesson), seed)
 
 
 @cache

@@ -152,6 +152,22 @@ def attend(query, key, value):
 """
 
 
+def test_who_is_explained_once_more_runs_no_edit_again() -> None:
+    key, source = key_of(LESSON), "def attend(query, key, value):\n    return query, value + 1\n"
+    work, runs = key.define(source, "attend"), []
+
+    def run(edited: str, check: object, seed: int) -> Returned:
+        runs.append(edited)
+        return Returned(torch.zeros(1))
+
+    outcomes = [check.values(work, SEED) for check in key.checks_of("attend")]
+    verdict = key.verdict("attend", SEED, outcomes, source, run)
+    said, before = list(explanations(verdict.case)), len(runs)
+    assert before
+    assert list(explanations(verdict.case)) == said
+    assert len(runs) == before
+
+
 @needs_sandbox
 def test_every_explainer_is_asked_and_the_first_one_is_marked(
     package: LessonPackage, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -5,7 +5,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder.authoring.proofs import Rights, derived_answers_fail, honest_answers_pass, same_points_under_seeds
+from autograder.authoring.proofs import (
+    ReferenceOutcomes,
+    derived_answers_fail,
+    honest_answers_pass,
+    same_points_under_seeds,
+)
 from autograder.judging.answer_key import AnswerKey, LessonSource, load_answer_key
 from autograder.judging.edits import Mutant
 
@@ -112,7 +117,7 @@ def test_the_derived_answers_of_arrays_are_arrays() -> None:
 @pytest.mark.parametrize(("work", "calls"), [(lambda x: 3 * x, 1), (lambda x: 2 * x if x.dim() < 2 else x, 4)])
 def test_a_battery_is_asked_until_an_item_differs_and_to_its_end_where_none_does(work, calls: int) -> None:
     key = load_answer_key(LessonSource("l", "l", "L", 1, ("double",), REFERENCE, HEAD, HEAD + OF_EVERY_KIND))
-    rights, asked = Rights(key, 1), []
+    rights, asked = ReferenceOutcomes(key, 1), []
 
     def counted(x):
         asked.append(x)

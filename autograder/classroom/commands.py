@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -261,8 +262,8 @@ def explain_command(course: Course, options: argparse.Namespace) -> int:
     """Print what every explainer says of one answer, and which of them the student reads."""
     from ..grading.explain import explained, lines_about
     from ..grading.grade import RECORD
-    from ..grading.submission import Submission
     from ..judging.inputs import PUBLIC_SEED
+    from .run import grading_settings
     from .submissions import package_with, read_submission
     from .writer import read_notebook_record
 
@@ -270,10 +271,10 @@ def explain_command(course: Course, options: argparse.Namespace) -> int:
     package, file = package_with(lesson, options.exercise), Path(options.student)
     handed_in = file.read_bytes() if file.is_file() else read_submission(course, lesson, options.student)
     graded = {} if file.is_file() else read_notebook_record(course.graded_notebook(lesson, options.student), RECORD)
-    seed, unsandboxed = options.seed or graded.get("seed") or PUBLIC_SEED, bool(options.allow_unsandboxed)
-    verdict, explanations = explained(
-        Submission(handed_in, package, seed, allow_unsandboxed=unsandboxed), options.exercise
-    )
+    chosen = {"allow_unsandboxed": True} if options.allow_unsandboxed else {}
+    settings = grading_settings(course, chosen, 1, None)
+    seed = options.seed or graded.get("seed") or PUBLIC_SEED
+    verdict, explanations = explained(replace(settings.submission(handed_in, package), seed=seed), options.exercise)
     print("\n".join(lines_about(verdict, explanations)))
     return 0
 

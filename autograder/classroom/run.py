@@ -323,7 +323,7 @@ def with_scores(
     scores = scores_by_student(gradebook, lesson.name)
     return [
         result
-        if result.needs_person
+        if result.needs_person or student not in scores  # a graded notebook whose row is gone with another gradebook
         else replace(
             result,
             score=scores[student].score,

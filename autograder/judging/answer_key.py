@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -241,7 +241,7 @@ class AnswerKey:
         targets = self.targets(exercise, seed)[: len(found)]
         messages, hints = self.messages(exercise), self.hints(exercise)
         calls = self.calls(exercise)
-        search = partial(self._search, exercise, seed, found, cell, run, calls) if run else str
+        search = cache(partial(self._search, exercise, seed, found, cell, run, calls)) if run else str  # of one budget
         return judge(exercise, targets, found, messages, hints, cell, search, calls)
 
     def _search(

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 1. Why attention?
 #
-# After this lesson you can say what a network forgets if it reads the whole text before it writes. You can also build a lookup that can be trained, and compute attention as it was first published in 2014, except that the encoder of 2014 read in both directions and ours reads in one. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes.
+# After this lesson you can say what a network forgets if it reads the whole text before it writes. You can also build a lookup that can be trained, and compute attention with the scores with which it was first published in 2014. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes.
 #
 # ## The idea
 #
@@ -75,7 +75,7 @@ for length, share in zip(LENGTHS, plain, strict=True):
     print(f"{length:2} words: {share:4.0%} right")
 
 # %% [markdown]
-# With 4 words the model is nearly always right, with 8 nearly never, and with 16 never. A sequence counts only if all of its words are right, so a longer sequence is a harder exam. But suppose that each word is right with probability 0.985. Then four words are right with probability $0.985^4 = 0.94$, as they are here, and the exam alone would leave 88% for 8 words and 78% for 16. The model does far worse than that.
+# With 4 words the model is nearly always right, with 8 nearly never, and with 16 never. A sequence counts only if all of its words are right, so a longer sequence is a harder exam. But suppose that each word is right with probability 0.985. Then four words are right with probability $0.985^4 = 0.94$, as they are here, and the exam alone would leave 89% for 8 words and 79% for 16. The model does far worse than that.
 #
 # Four things could be to blame: too few training steps, too many steps between the first word and the end, too much to write, or too much to remember. The function below takes them one at a time. Its task is to read `read` words, and to write the first `first` of them, `times` times over.
 

@@ -469,7 +469,7 @@ first = next(step for step, loss in enumerate(losses) if loss < 0.3)
 print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 
 # %% [markdown]
-# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. The latter gains nothing from four times the rate (not shown). So dividing by $d$ is not a mistake. Some very wide models do it on purpose (Yang et al., below). If training lines a query up with its key, the products no longer cancel, so their sum grows with $d$ itself and not with its root.
+# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. The latter gains nothing from four times the rate (not shown). (A factor of four is enough for a gap of sixteen, because both matrices take steps that are four times as long, and the scores are products of the two.) So dividing by $d$ is not a mistake. Some very wide models do it on purpose (Yang et al., below). If training lines a query up with its key, the products no longer cancel, so their sum grows with $d$ itself and not with its root.
 
 # %% [markdown]
 # ### What is left for the query

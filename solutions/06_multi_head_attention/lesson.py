@@ -539,8 +539,8 @@ f"{sum(p.numel() for p in module.parameters()):,}"
 # %%
 E = 512
 for L in (64, 1024, 16384):
-    projections, attention = 4 * L * E**2, 2 * L**2 * E
-    print(f"{L:6} tokens: {attention / (projections + attention):.0%} in attention")
+    outside, inside = 4 * L * E**2, 2 * L**2 * E
+    print(f"{L:6} tokens: {inside / (outside + inside):.0%} in attention")
 
 # %% [markdown]
 # The two kinds of work are equal at $L = 2E$. The statement that "attention costs $O(L^2 E)$" is therefore true of its core and of long sequences, whereas for short ones the projections cost more. In memory, the table of weights, `(B, H, L, S)`, grows fastest. And a whole transformer layer of the usual kind has twice as many parameters outside attention as in it, as lesson 8 will count.
@@ -724,7 +724,7 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 #
 # | | what it is | what to remember |
 # |---|---|---|
-# | head | attention on a slice of the model dimension | one head makes one mixture, from which a matrix cannot read two things in order |
+# | head | attention on a slice of the model dimension | one head makes one mixture, and a matrix cannot read two things in order from it if its weights do not depend on them |
 # | split, merge | `(B, L, E)` ↔ `(B, H, L, D)` | split the last axis, then move the heads. A `view` alone splits the sequence, and trains all the same |
 # | `out_proj` | E × E | mixes what the heads found |
 # | scale | $1/\sqrt{D}$ | D is the head dimension, not E |

@@ -501,7 +501,7 @@ plot.curves(
 #
 # The learned table uses rows that were never trained. The sinusoids are defined everywhere, but beyond place 15 their slower hands point in directions that the query and key matrices never saw.
 #
-# At 32, the rotation looks as good as the bias. One doubling later it no longer is. It falls to 85% at 64 and to 68% at 128, where a model without positions gets 62%, while the linear bias stays at 92%. At 64 and at 128 sinusoidal positions do worse than no positions in this run, and in the best of three runs they do a little better than none.
+# At 32, the rotation is still ahead of the bias. One doubling later it no longer is. It falls to 85% at 64 and to 68% at 128, where a model without positions gets 62%, while the linear bias stays at 92%. At 64 and at 128 sinusoidal positions do worse than no positions in this run, and in the best of three runs they do a little better than none.
 #
 # Models with learned or sinusoidal positions have learned nothing about places beyond 15, so the vectors of those places are useless to them or mislead them. For the rotation and the bias, two more starts gave the same numbers to within three points.
 #

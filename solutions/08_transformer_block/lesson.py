@@ -149,7 +149,7 @@ for kind in KINDS:
 # %% [markdown]
 # After three bare blocks the cosine is 1.00, which means that the eight tokens have become all but equal, and nothing that comes later can tell them apart. Where only attention is added, the collapse takes longer, but after twelve blocks the cosine is 0.99. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below). Every attention layer averages over the tokens, and averages of averages become equal. Additions around *both* branches keep the tokens apart, because a token to which something is added stays similar to what it was. An addition around attention alone delays the collapse without preventing it.
 #
-# Here are both explanations side by side, with the gradient at the first block relative to that at the last, over three starts, and the cosine after twelve blocks:
+# Here are both explanations side by side, with the gradient at the first block relative to that at the last and the cosine after twelve blocks. The ranges are over three starts, of which the last cell shows one:
 #
 # | | gradient | cosine | learns |
 # |---|---|---|---|
@@ -431,7 +431,7 @@ for name, layers_of in PARTS.items():
 reveal("the dates need most", "places")
 
 # %% [markdown]
-# Without places the model cannot know which of two numbers came first, and it gets hardly a date right. Without self-attention in the encoder, each character reaches the memory alone. The model then loses about one date in six here, and up to one in three from other seeds (not shown). The other two parts are missed much less, although the first section of this lesson has argued that a block cannot do without its feed-forward network.
+# Without places the model cannot know which of two numbers came first, and it gets hardly a date right. Without self-attention in the encoder, each character reaches the memory alone. The model then loses between one date in six and one in three, depending on the start and on the computer. The other two parts are missed much less, although the first section of this lesson has argued that a block cannot do without its feed-forward network.
 #
 # The argument and the measurement are both right. The argument was about what a stack of attention layers can compute at all. This experiment, which is called an *ablation*, measures what a part is worth to this model for this task. Dates are mostly copied, and copying needs little computing. The decoder manages without looking back at what it has written, because the place alone tells it which part of the date comes next. Lesson 9 will ablate single heads, and the same caution applies there.
 #

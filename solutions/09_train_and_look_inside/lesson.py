@@ -74,7 +74,7 @@ reveal("after half a minute", "words, more or less")
 #
 # ## By hand
 #
-# ### What a loss of 2 means
+# ### What a loss means
 #
 # The loss is the mean of −ln p, where p is the probability that the model gave to the character that came. A model that knows nothing gives 1/84 to each of the 84 characters. Work out its loss before you run the cell. Another model has a loss of 1.9. A choice among how many equally likely characters would have the same loss?
 
@@ -617,7 +617,7 @@ print(f"2.2 in strings: {in_strings:.1f}")
 print(f"text without 2.2: {without(['2.2'], zeros, on_text):+.3f}")
 
 # %% [markdown]
-# The value at a space is a fifth as long as elsewhere, and in text head 2.2 adds the least of all twelve. Nor does the loss on text rise when head 2.2 is switched off. The weights of a head sum to 1 even where there is nothing to copy, and there the weights of this head go to the spaces, whose values are almost zero. Such a place is called an *attention sink*, and in large models it is often the first token.
+# The value at a space is a fifth as long as elsewhere, and in text head 2.2 adds the least of all twelve. Nor does the loss on text rise when head 2.2 is switched off. The weights of a head sum to 1 even where there is nothing to copy, and there the weights of this head go to the spaces, whose values are small. Such a place is called an *attention sink*, and in large models it is often the first token.
 #
 # **Choosing and testing on the same data.** One of twelve heads scores highest even if all are noise, so a head should be chosen on one batch and tested on another. In this lesson, the heads were chosen on random strings, and the strings that test copying were drawn anew.
 #

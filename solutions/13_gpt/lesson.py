@@ -237,7 +237,7 @@ class GPT(nn.Module):
 # %% [markdown]
 # ### How many parameters?
 #
-# With the sizes of GPT-2 small, your class is GPT-2 small. It has a vocabulary of 50,257 tokens, 1,024 positions, a width of 768, and 12 blocks with 12 heads each. **Predict** how many parameters that makes. (A block has about 12 E² of them, as you know from lesson 8, and 768² is about 590,000.)
+# With the sizes of GPT-2 small, your class has the architecture of GPT-2 small. It has a vocabulary of 50,257 tokens, 1,024 positions, a width of 768, and 12 blocks with 12 heads each. **Predict** how many parameters that makes. (A block has about 12 E² of them, as you know from lesson 8, and 768² is about 590,000.)
 
 # %%
 predict(
@@ -262,7 +262,7 @@ reveal("parameters of GPT-2 small", "124 million")
 # - *Warm-up*: the learning rate starts near 0 and rises for a while, because Adam's first steps rest on very few gradients.
 # - *Cosine*: afterward the rate falls along half a cosine, so that the last steps settle where the first ones have led.
 # - *Clipping*: a gradient whose norm exceeds 1 is scaled down, so that one odd batch cannot undo the work of many (lesson 1).
-# - *Weight decay*: at every step AdamW makes each weight a little smaller. A weight stays large only if the gradients keep increasing it. Biases and the weights of LayerNorm, its *gains*, do not decay. In exercise 13.4 you sort the parameters into the two kinds.
+# - *Weight decay*: at every step AdamW makes each weight a little smaller. A weight stays large only if the gradients keep pushing it away from 0. Biases and the weights of LayerNorm, its *gains*, do not decay. In exercise 13.4 you sort the parameters into the two kinds.
 #
 # How much is each of the four parts worth? We have left them out one at a time and trained the small model of this notebook for 600 steps of 32 lines, with a cosine that ends there, from three seeds. The whole recipe reaches a loss of about 5.1 on unseen lines, and the table shows by how much that loss rises. **Predict** which of the four is missed most.
 
@@ -423,7 +423,7 @@ for name, one in (("three minutes", model), ("shipped", shipped)):
     print(f"{name:14} loss on seen lines {seen:.2f}, on unseen lines {unseen:.2f}")
 
 # %% [markdown]
-# The shipped model is better on both seen and unseen lines. The gap between the two losses is about four times as wide, 0.24 instead of 0.06, so the shipped model gains a little from having seen a line. A later section asks whether it quotes whole lines. Do not compare these losses with those of lesson 9, which are per character, while a token here is several characters.
+# The shipped model is better on both seen and unseen lines. The gap between the two losses is several times as wide, 0.24 instead of less than 0.1, so the shipped model gains a little from having seen a line. A later section asks whether it quotes whole lines. Do not compare these losses with those of lesson 9, which are per character, while a token here is several characters.
 #
 # ### Choosing the next token
 #
@@ -519,7 +519,7 @@ except NotImplementedError:
     print("not yet: exercise 13.5 is still open")
 
 # %% [markdown]
-# At temperature 0 the three lines are the same, since nothing is left to chance. At 1.5 there are words that do not exist.
+# At temperature 0 the three lines are the same, since nothing is left to chance. At 1.5 the model often writes words that do not exist.
 #
 # ### Learned or quoted?
 #
@@ -554,7 +554,7 @@ for heat in (0.1, 0.7, 1.0, 1.5):
     print_shares(f"temperature {heat:4}", lines)
 
 # %% [markdown]
-# At temperature 1 the model shares less with its text than real new definitions do, 0.45 against 0.50. But one in six of its words does not exist, and each of these cuts a run short. The difference therefore does not show that the model quotes less than a lexicographer does. At 0.1, where it hardly invents words, it clearly quotes more, because the most probable continuation is the one that it has seen most often. This test cannot say how many definitions of *seen* words the model knows by heart.
+# At temperature 1 the model shares less with its text than real new definitions do, 0.45 against 0.50. But one in six of its words occurs in no training line, where it is one in twenty-five for real definitions, and each of these cuts a run short. The difference therefore does not show that the model quotes less than a lexicographer does. At 0.1, where it hardly invents words, it clearly quotes more, because the most probable continuation is the one that it has seen most often. This test cannot say how many definitions of *seen* words the model knows by heart.
 #
 # ### Words that do not exist
 #
