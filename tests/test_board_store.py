@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, event, inspect, text
 
 from autograder.__main__ import main
 from autograder.classroom.attempts import Attempt, forget_attempts, read_attempts, write_attempts
+from autograder.classroom import board_store
 from autograder.classroom.board_state import Try
 from autograder.classroom.board_store import TRIES, BoardStore
 from autograder.paths import Course
@@ -67,6 +68,41 @@ def test_of_shared_code_only_the_latest_of_an_exercise_is_kept(store: BoardStore
     assert [one.code for one in store.tries(LESSON)] == [None, "second", "other"]
     store.add([told(4, code="third")])
     assert [one.code for one in store.tries(LESSON)] == [None, None, "other", "third"]
+
+
+def test_of_a_student_so_many_tries_are_kept_and_the_oldest_go(store: BoardStore, monkeypatch) -> None:
+    monkeypatch.setattr(board_store, "MOST_OF_A_STUDENT", 3)
+    store.add([told(1, student="bob")])
+    store.add([told(number) for number in (5, 1, 4, 2, 3)])
+    assert [one["time"] - NOW for one in store.of_student("ada")] == [3, 4, 5]
+    assert len(store.of_student("bob")) == 1
+
+
+def test_one_student_displaces_nobody_from_a_past_hour(store: BoardStore, monkeypatch) -> None:
+    monkeypatch.setattr(board_store, "MOST_AT_ONCE", 2, raising=False)
+    monkeypatch.setattr(board_store, "MOST_TRIES", 2, raising=False)
+    store.add([told(1, student="bob"), *(told(number) for number in range(2, 9))])
+    assert [(one.student, one.time - NOW) for one in store.tries(LESSON)] == [("bob", 1), ("ada", 7), ("ada", 8)]
+
+
+def test_a_board_from_before_gets_its_indexes(scratch: Course) -> None:
+    engine = BoardStore.of(scratch)._engine
+    with engine.begin() as connection:
+        for index in TRIES.indexes:
+            connection.execute(text(f"DROP INDEX {index.name}"))
+    BoardStore.of(scratch).add([told(1, code="first")])
+    found = {index["name"] for index in inspect(engine).get_indexes(TRIES.name)}
+    assert found >= {"ix_autograder_board_code", "ix_autograder_board_student_time"}
+
+
+def test_a_message_with_code_costs_the_same_after_a_term(tmp_path: Path) -> None:
+    store, ran = empty(f"sqlite:///{tmp_path}/board.db"), []
+    event.listen(store._engine, "before_cursor_execute", lambda *given: ran.append(given[2:4]))
+    store.add([told(1, code="first")])
+    with store._engine.begin() as connection:
+        select, values = next(each for each in ran if each[0].startswith("SELECT"))
+        (plan,) = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {select}", values).all()
+    assert "INDEX ix_autograder_board_code (student=? AND lesson=? AND exercise=?)" in plan[3]
 
 
 def test_a_student_is_forgotten_and_nobody_else(store: BoardStore) -> None:

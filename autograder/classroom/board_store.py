@@ -35,7 +35,8 @@ from .board_state import PAUSE, Try
 from .database import POSTGRESQL, UNUSABLE, as_course_error, connect, exclusive, unusable
 
 LOOK_BACK = 4 * PAUSE  # seconds of tries from which a class's states are made
-MOST_TRIES = 20_000  # of one lesson at once: some 300 students who check every two minutes
+MOST_OF_A_STUDENT = 20_000  # tries: checking every two minutes, ten hours a week, makes fewer in a year
+MOST_AT_ONCE = 1000  # of each student in what a class's states are made from: one every ten seconds
 TRIES = Table(
     "autograder_board",
     MetaData(),
@@ -48,8 +49,17 @@ TRIES = Table(
     Column("time", Float, nullable=False),
     Column("code", Text),
     Index("ix_autograder_board_lesson_time", "lesson", "time"),
+    Index("ix_autograder_board_student_time", "student", "time"),
 )
 T = TRIES.c
+WITH_CODE = T.code.is_not(None)
+# a student's code is found among the few rows that have any
+Index(
+    "ix_autograder_board_code",
+    *(T.student, T.lesson, T.exercise, T.time, T.id),
+    sqlite_where=WITH_CODE,
+    postgresql_where=WITH_CODE,
+)
 PERSON, ASSIGNMENT = api.Student.__table__, api.Assignment.__table__
 
 
@@ -61,7 +71,7 @@ class BoardStore:
 
     @classmethod
     def of(cls, course: Course) -> BoardStore:
-        """Open a course's, and make the table where there is none.
+        """Open a course's, and make the table, or what an earlier one has not, where there is none.
 
         Raises:
             CourseError: the database cannot be used.
@@ -70,6 +80,8 @@ class BoardStore:
         store = cls(load_config(course.root).CourseDirectory.db_url)
         with as_course_error(), exclusive(store._engine):
             TRIES.metadata.create_all(store._engine)
+            for index in TRIES.indexes:  # a table that is there does not get them with `create_all`
+                index.create(store._engine, checkfirst=True)
         return store
 
     @contextmanager
@@ -81,7 +93,7 @@ class BoardStore:
             raise unusable(error) from error
 
     def add(self, tries: Sequence[Try]) -> None:
-        """Keep tries that are not known yet; of a student's code, only the latest of each exercise."""
+        """Keep tries that are not known yet: of each student the latest; of code, only the latest of each exercise."""
         postgres = self._engine.dialect.name == POSTGRESQL
         insert = (postgresql.insert(TRIES) if postgres else sqlite.insert(TRIES)).on_conflict_do_nothing()
         with self._transaction() as connection:
@@ -89,9 +101,13 @@ class BoardStore:
                 same = (T.student == one.student, T.lesson == one.lesson, T.exercise == one.exercise)
                 connection.execute(insert, asdict(one))
                 if one.code:  # in whatever order they arrive, and whatever times they claim
-                    with_code = select(T.id).where(*same, T.code.is_not(None))
+                    with_code = select(T.id).where(*same, WITH_CODE)
                     older = connection.scalars(with_code.order_by(T.time.desc(), T.id.desc()).offset(1)).all()
                     connection.execute(update(TRIES).where(*same, T.id.in_(older)).values(code=None))
+            for student in {one.student for one in tries}:
+                latest = select(T.id).where(T.student == student).order_by(T.time.desc())
+                too_many = latest.offset(MOST_OF_A_STUDENT)
+                connection.execute(delete(TRIES).where(T.student == student, T.id.in_(too_many)))
 
     def done(self, lesson: str, until: float) -> dict[tuple[str, str], bool]:
         """Return whether each student and exercise that was ever tried has passed by a moment."""
@@ -102,11 +118,13 @@ class BoardStore:
             return {(student, exercise): bool(passed) for student, exercise, passed in rows}
 
     def tries(self, lesson: str, since: float = 0.0, until: float = float("inf")) -> list[Try]:
-        """Return a lesson's tries between two moments, in order; the latest where there are too many."""
-        query = select(T.student, T.exercise, T.passed, T.message, T.time, T.code).where(T.lesson == lesson)
-        query = query.where(T.time >= since, T.time <= until).order_by(T.time.desc()).limit(MOST_TRIES)
+        """Return a lesson's tries between two moments, in order; of each student the latest, where there are too many."""
+        columns = (T.student, T.exercise, T.passed, T.message, T.time, T.code)
+        nth = func.row_number().over(partition_by=T.student, order_by=T.time.desc()).label("nth")
+        within = select(*columns, nth).where(T.lesson == lesson, T.time >= since, T.time <= until).subquery()
+        chosen = select(*(within.c[column.name] for column in columns)).where(within.c.nth <= MOST_AT_ONCE)
         with self._transaction() as connection:
-            return [Try(*row) for row in reversed(connection.execute(query).all())]
+            return [Try(*row) for row in connection.execute(chosen.order_by(within.c.time))]
 
     def every_try(self, lesson: str) -> list[Try]:
         """Return all of a lesson's tries in order, without anybody's code."""
@@ -132,7 +150,7 @@ class BoardStore:
 
     def of_student(self, student: str) -> list[dict[str, Any]]:
         """Return what is kept about a student, in order; the latest where there is too much."""
-        query = select(TRIES).where(T.student == student).order_by(T.time.desc()).limit(MOST_TRIES)
+        query = select(TRIES).where(T.student == student).order_by(T.time.desc()).limit(MOST_OF_A_STUDENT)
         with self._transaction() as connection:
             return [dict(row) for row in connection.execute(query).mappings()][::-1]
 
