@@ -162,6 +162,13 @@ def test_a_body_that_is_none_breaks_nothing(board: Running, body: str) -> None:
     assert answer.json() == {"kept": 0, "refused": 1}
 
 
+def test_message_names_that_somebody_invents_are_one(board: Running) -> None:
+    names = ("softmax_over_queries", "repair:dtype", "x", "y", "exception:x", "exception:y")
+    board.tell(ADA, *(a_try(number, message=name, time=time.time() - 9 + number) for number, name in enumerate(names)))
+    expected = ["softmax_over_queries", "repair:dtype", "unknown", "unknown", "exception", "exception"]
+    assert [one["message"] for one in kept(board)] == expected
+
+
 def test_a_time_ahead_of_the_clock_is_now(board: Running) -> None:
     board.tell(ADA, a_try(time=time.time() + 9e6))
     assert kept(board)[0]["time"] <= time.time()

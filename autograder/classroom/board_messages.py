@@ -15,7 +15,7 @@ from typing import Any
 from ..paths import Course
 from ..student.telling import MOST_CODE
 from ..student.titles import titles_in
-from .board_state import Try, message_words
+from .board_state import Try, known_name, message_words
 
 TRIES_OF_A_REQUEST = 50  # of one request
 OLDEST = 60 * 86_400.0  # seconds
@@ -51,8 +51,13 @@ class Catalog:
 
     def words(self, lesson: str, exercise: str, message: str) -> tuple[str, bool]:
         """Return what a message's id stands for, and whether it is a mistake that has a name."""
-        written = self.lessons[lesson]["exercises"].get(exercise, {}).get("messages", {})
+        written = self.written(lesson, exercise)
         return message_words(message, written), message in written
+
+    def written(self, lesson: str, exercise: str) -> Mapping[str, str]:
+        """Return the words of an exercise's mistakes that have a name."""
+        messages: Mapping[str, str] = self.lessons[lesson]["exercises"].get(exercise, {}).get("messages", {})
+        return messages
 
 
 @lru_cache(maxsize=1)
@@ -112,7 +117,7 @@ def told_by(thing: Any, student: str, catalog: Catalog, now: float) -> Try | Non
         return None
     if not passed and not MESSAGE.fullmatch(message):
         return None
-    shown = "" if passed else message
+    shown = "" if passed else known_name(message, catalog.written(lesson, exercise))
     return Try(student, exercise, passed, shown, min(moment, now), clean_code(code), lesson, name)
 
 

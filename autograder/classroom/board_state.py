@@ -166,6 +166,14 @@ def messages_that_helped(tries: Iterable[Try]) -> list[Helped]:
     return sorted(helped, key=lambda each: (each.exercise, -each.saw, each.message))
 
 
+def known_name(message: str, written: Mapping[str, str]) -> str:
+    """Return a message's id, or what stands for all that are not known: there are as many as somebody invents."""
+    rule, _, more = message.partition(":")
+    if message in written or (rule == "repair" and more.replace("_", " ") in CHANGES):
+        return message
+    return rule if rule in RULES else "unknown"
+
+
 def message_words(message: str, written: Mapping[str, str]) -> str:
     """Return what a message's id stands for: its author's words, or what the rule says that made it.
 
