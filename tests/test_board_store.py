@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import create_engine, event, inspect, text
 
 from autograder.__main__ import main
-from autograder.classroom.attempts import Attempt, forget_attempts, read_attempts, write_attempts
 from autograder.classroom import board_store
+from autograder.classroom.attempts import Attempt, forget_attempts, read_attempts, write_attempts
 from autograder.classroom.board_state import Try
 from autograder.classroom.board_store import TRIES, BoardStore
 from autograder.paths import Course
@@ -101,8 +101,8 @@ def test_a_message_with_code_costs_the_same_after_a_term(tmp_path: Path) -> None
     store.add([told(1, code="first")])
     with store._engine.begin() as connection:
         select, values = next(each for each in ran if each[0].startswith("SELECT"))
-        (plan,) = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {select}", values).all()
-    assert "INDEX ix_autograder_board_code (student=? AND lesson=? AND exercise=?)" in plan[3]
+        plan = str(connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {select}", values).all())
+    assert "INDEX ix_autograder_board_code (student=? AND lesson=? AND exercise=?)" in plan
 
 
 def test_a_student_is_forgotten_and_nobody_else(store: BoardStore) -> None:

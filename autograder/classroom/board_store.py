@@ -118,7 +118,7 @@ class BoardStore:
             return {(student, exercise): bool(passed) for student, exercise, passed in rows}
 
     def tries(self, lesson: str, since: float = 0.0, until: float = float("inf")) -> list[Try]:
-        """Return a lesson's tries between two moments, in order; of each student the latest, where there are too many."""
+        """Return a lesson's tries between two moments, in order; each student's latest, where there are too many."""
         columns = (T.student, T.exercise, T.passed, T.message, T.time, T.code)
         nth = func.row_number().over(partition_by=T.student, order_by=T.time.desc()).label("nth")
         within = select(*columns, nth).where(T.lesson == lesson, T.time >= since, T.time <= until).subquery()
