@@ -11,7 +11,7 @@ from sqlalchemy import event
 
 from autograder.__main__ import main
 from autograder.authoring.lesson_package import package_of
-from autograder.classroom.exports import TABLES, canvas_ids, escape_formula, export_grades
+from autograder.classroom.exports import TABLES, canvas_ids, escape_formula, export_grades, write
 from autograder.classroom.gradebook import ensure_registered, open_gradebook
 from autograder.paths import Course
 
@@ -28,7 +28,7 @@ def read(path: Path) -> list[dict[str, str]]:
 def test_canvas_finds_its_columns_and_the_points_possible(reported: Course, full: int, possible: int) -> None:
     path = reported.root / export_grades(reported, "canvas")[0]
     heads = path.read_text(encoding="utf-8").splitlines()[0]
-    assert heads == f"Student,ID,SIS User ID,SIS Login ID,Section,{LESSON}"
+    assert heads == f'"Student","ID","SIS User ID","SIS Login ID","Section","{LESSON}"'
     first, *rows = read(path)
     assert first["Student"].strip() == "Points Possible"
     assert float(first[LESSON]) == possible
@@ -36,6 +36,12 @@ def test_canvas_finds_its_columns_and_the_points_possible(reported: Course, full
     assert (ada["ID"], ada["SIS Login ID"]) == ("101", "right_101")
     assert float(ada[LESSON]) == full
     assert all(not value.startswith("=") for row in rows for value in row.values())
+
+
+def test_a_name_stays_one_cell_where_a_semicolon_separates(tmp_path: Path) -> None:
+    write(str(tmp_path / "table.csv"), ["Student"], iter([["a;=1+1"]]))
+    lines = (tmp_path / "table.csv").read_text().splitlines()
+    assert list(csv.reader(lines, delimiter=";"))[1] == ["a;=1+1"]
 
 
 def test_a_name_that_ends_in_another_ones_number_gets_nobodys_canvas_id() -> None:
@@ -56,7 +62,7 @@ def test_nbgrader_takes_the_plugins_by_name(reported: Course) -> None:
     command = [tool, "export", "--exporter=autograder.classroom.exports.CanvasExport", "--to", "out.csv"]
     done = subprocess.run(command, cwd=reported.root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert (reported.root / "out.csv").read_text().startswith("Student,ID,")
+    assert (reported.root / "out.csv").read_text().startswith('"Student","ID",')
 
 
 def test_the_table_of_grades_is_nbgraders_own(reported: Course, full: int, tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def trailing_number(student: str) -> str:
 def write(path: str, columns: list[str], rows: Iterator[Record]) -> None:
     """Write a CSV file. What a spreadsheet would take for a formula gets an apostrophe before it."""
     with Path(path).open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL)  # one cell, whatever separates a spreadsheet's lists
         writer.writerow(columns)
         writer.writerows([[escape_formula(value) for value in row] for row in rows])
 
