@@ -151,6 +151,20 @@ def test_what_was_forgotten_is_not_graded_again_and_what_counted_stays(service, 
     assert service.points() == before
 
 
+def test_who_is_forgotten_has_no_attempts_anew_and_loses_none(service, exchange, notebooks) -> None:
+    configure(service.course, "c.HandIn.attempts = 3\n")
+    for _ in range(2):
+        hand_in(exchange, "ada", notebooks["nothing"])
+        service.run()
+    for name, points in (("nothing", False), ("right", False)):
+        forget_attempts(service.course, "ada")
+        secret = hand_in(exchange, "ada", notebooks[name])
+        service.run()
+        assert bool(service.points()["ada"]) is points
+    assert "3 attempts can be graded" in feedback(exchange, secret)
+    assert sum(": 0 of" in line for line in service.said) == 3
+
+
 def test_work_from_before_a_clock_was_set_back_is_graded(service, exchange, notebooks, monkeypatch) -> None:
     hand_in(exchange, "ada", notebooks["right"])
     real = now_utc()
@@ -716,6 +730,22 @@ def test_a_page_that_the_disk_has_no_room_for_takes_nobodys_points(service, exch
     service.run()
     assert [a.status for a in service.attempts("ada")] == [GRADED]
     assert any("No space left on device" in line for line in service.said)
+
+
+def test_a_better_attempt_waits_while_the_disk_is_full(service, exchange, notebooks, monkeypatch) -> None:
+    def full(*given):
+        raise OSError(ENOSPC, "No space left on device")
+
+    hand_in(exchange, "ada", notebooks["nothing"])
+    service.run()
+    hand_in(exchange, "ada", notebooks["right"])
+    with monkeypatch.context() as patched:
+        patched.setattr("autograder.classroom.attempt_writer.store_submission", full)
+        for _ in range(5):
+            with pytest.raises(GradebookError, match="No space left on device"):
+                service.run()
+    service.run()
+    assert service.points()["ada"] > 0
 
 
 def test_a_damaged_record_of_one_student_is_set_aside(service, exchange, notebooks) -> None:

@@ -24,6 +24,7 @@ from .attempts import (
     LEFT_OUT,
     OPEN,
     REFUSED,
+    USED,
     Attempt,
     counting,
     graded_attempts,
@@ -112,7 +113,7 @@ class AttemptWriter:
             return []
 
     def attempts_of(self, lesson: Lesson, student: str) -> list[Attempt]:
-        """Return a student's attempts, after a note of what was graded before this service was used."""
+        """Return a student's attempts, with a note of what was graded before this service was used, or is forgotten."""
         attempts = self._noted(lesson, self._course.attempts_of(lesson, student))
         known = any(attempt.note != FORGOTTEN for attempt in attempts)
         record = {} if known else read_notebook_record(self._course.graded_notebook(lesson, student), RECORD)
@@ -120,10 +121,11 @@ class AttemptWriter:
             return attempts
         handed_in = self._course.submission(lesson, student).with_name(TIMESTAMP)
         when = time_in(handed_in.read_text(encoding="utf-8").strip()) if handed_in.is_file() else None
-        before = Attempt(COLLECTED, when.isoformat() if when else "", released=FULL)
+        name = next((attempt.delivery for attempt in attempts if attempt.status == USED), COLLECTED)
+        before = Attempt(name, when.isoformat() if when else "", released=FULL)
         before = replace(before, submission=record["submission"], **points_in(record))
         write_attempts(self._course, lesson, student, before)
-        return [*attempts, before]
+        return read_attempts(self._course, lesson, student)
 
     def leave_out(self, lesson: Lesson, student: str, left_out: Sequence[tuple[Delivered, str]]) -> None:
         """Tell a student that attempts are not graded, and record it."""

@@ -14,6 +14,7 @@ from ..paths import Course, Lesson, replace_text
 from .submissions import is_odd
 
 GRADED, LEFT_OUT, REFUSED = "graded", "left out", "needs a person"
+USED = "graded and forgotten"
 OPEN, FULL = "open", "full"
 FORGOTTEN = "It was graded, and what came of it is forgotten."
 
@@ -41,6 +42,11 @@ class Attempt:
     def when(self) -> datetime | None:
         """When it arrived, UTC, where that is known."""
         return datetime.fromisoformat(self.arrived) if self.arrived else None
+
+    @property
+    def forgotten(self) -> Attempt:
+        """What stays when its student is forgotten: that it is not graded once more, and whether it was one of some."""
+        return Attempt(self.delivery, status=USED if self.status in (GRADED, USED) else LEFT_OUT, note=FORGOTTEN)
 
 
 def read_attempts(course: Course, lesson: Lesson, student: str) -> list[Attempt]:
@@ -82,7 +88,7 @@ def forget_attempts(course: Course, student: str) -> int:
         except CourseError:  # damaged, or of a lesson that is gone
             attempts = []
         done = [each for each in attempts if each.status != GRADED or each.released]
-        bare = [Attempt(each.delivery, status=LEFT_OUT, note=FORGOTTEN) for each in done]
+        bare = [each.forgotten for each in done]
         lessons += attempts != bare or not bare
         replace_text(path, as_text(bare)) if bare and path.suffix == ".json" else path.unlink()
     with suppress(OSError):  # something is left in it, or there is none

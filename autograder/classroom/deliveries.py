@@ -14,7 +14,7 @@ from pathlib import Path
 from ..errors import CourseError, one_line
 from ..judging.card import number
 from ..paths import Course, Lesson
-from .attempts import Attempt, graded_attempts
+from .attempts import USED, Attempt, graded_attempts
 from .collect import collect
 from .exchange import CollectPlainFiles, Delivery
 from .rules import Rules, duration, now_utc
@@ -173,12 +173,13 @@ def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rule
     new = sorted((each for each in deliveries if each not in old), key=lambda each: each.seen)
     left_out = tuple((each, COLLECTED_BEFORE) for each in old)
     done = [each.when for each in graded_attempts(attempts) if each.released and each.when]
-    if rules.attempts and len(done) >= rules.attempts:
+    used = len(done) + sum(each.status == USED for each in attempts)
+    if rules.attempts and used >= rules.attempts:
         why = f"{number(rules.attempts, 'attempt')} can be graded, and you have had them."
         return Turn(None, (*left_out, *((each, why) for each in new)))
     if not new:
         return Turn(None, left_out)
-    pause = rules.pause_after(len(done))
+    pause = rules.pause_after(used)
     ends = max([new[0].arrived, *(when + pause for when in done[-1:] if when <= new[-1].arrived + pause)])
     if new[0].arrived < ends and now < ends:
         return Turn(None, left_out, tuple(new))

@@ -14,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
+from errno import EDQUOT, EIO, ENOSPC, EROFS
 from typing import Any
 
 from filelock import FileLock, Timeout
@@ -53,6 +54,7 @@ SETTLED_SECONDS = 10.0  # nbgrader has filled a folder by then
 RETRY_SECONDS = 10.0  # between two tries to use the gradebook or the configuration
 AFTER_DUE_SECONDS = 30.0  # between two looks for lessons that became due
 MOST_TRIES = 3
+NO_ROOM = (ENOSPC, EDQUOT, EIO, EROFS)  # nobody's attempt can be written down
 MOST_HANDED_IN = 500  # of one student, of one lesson: somebody who hands in all the time holds nobody up
 
 
@@ -274,6 +276,8 @@ class HandInService:
         except LongRunError:
             self._later.append(replace(work, long=True))
         except (ScarcityError, OSError) as error:
+            if isinstance(error, OSError) and error.errno in NO_ROOM and future.exception() is None:
+                raise GradebookError(f"Nothing can be written down ({one_line(str(error))}).") from error
             self._again(work, error)
         except Exception as error:  # one student's trouble is nobody else's
             self._writer.refuse(work, error)
