@@ -174,11 +174,10 @@ def revealing_example() -> tuple[Tensor, Tensor, Tensor, Tensor]:
 # %% [markdown]
 # ### What each example finds
 #
-# Here are the three examples of this lesson side by side, and yours beside them if it is there. A dark cell is a mutant that survives.
+# Here are the example of the five teams, the one of four by four and the one whose sizes differ, and yours beside them if it is there. Each finds more mutants than the one before.
 
 # %%
-examples = {"five teams": (query, key, value), "four by four": (x, x, x)}
-examples["all sizes differ"] = (q, k, v)
+examples = {"teams": (query, key, value), "4 × 4": (x, x, x), "sizes": (q, k, v)}
 try:
     examples["yours"] = revealing_example()
 except NotImplementedError:
@@ -188,7 +187,7 @@ plot.heatmap(
     torch.tensor([[float(name not in s) for s in survivors] for name in wrong.WRONG]),
     list(wrong.WRONG),
     list(examples),
-    "Each example finds more mutants than the one before",
+    "Dark: a mutant survives",
     kind="shares",
     alt="One row per mutant, one column per example. The five teams' example finds 7 of the 21, four by four 9, the one whose sizes differ 13, and the solution's all.",
 )
