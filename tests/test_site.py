@@ -300,7 +300,7 @@ def test_without_a_script_three_frames_are_there(site: Path, page: Page) -> None
     context = page.context.browser.new_context(java_script_enabled=False)
     quiet = context.new_page()
     quiet.goto(f"{site.as_uri()}/lessons/04_softmax.html")
-    picture = quiet.get_by_role("img", name="temperature 0.177").first
+    picture = quiet.get_by_role("img", name="temperature 0.25").first
     assert picture.is_visible()
     assert not quiet.locator("figure.moving").is_visible()
     context.close()

@@ -17,7 +17,16 @@ from .check import NO_RETURN
 from .compare import Picture, contract, differing, first_difference, kind_of_trouble, label_in
 from .edits import family_of
 from .exceptions import meaning, what_happened
-from .fingerprint import Fingerprint, fingerprint, form_of, is_far_too_large, leaf_fingerprint, same_leaf, size_of
+from .fingerprint import (
+    Fingerprint,
+    distance,
+    fingerprint,
+    form_of,
+    is_far_too_large,
+    leaf_fingerprint,
+    same_leaf,
+    size_of,
+)
 from .observations import unread_names
 from .recognize import PRAISE, SENTENCES, mutants_that_fit, proof, told, with_proof
 from .sentences import ANSWERS, PROVED
@@ -25,6 +34,7 @@ from .target import Target, shows_numbers
 from .values import Leaf, Lost, Outcome, Raised, Returned, in_form_of
 
 HOME_ROUNDING, EXACT_PICTURE = 2e-3, 1e-4
+NEARLY = 5e-3  # of a tensor's size: right to two or three digits
 FAR_TOO_MUCH = Lost(ANSWERS["too large"])  # what another check gave, where it explains nothing
 
 
@@ -163,11 +173,26 @@ def what_is_there(case: Case) -> Explanation:
     """No more than what came out, or where it differs; of a hidden check, no more than the kind of trouble."""
     outcome = case.outcome
     message = what_came_out(case.target, outcome)[0] or ANSWERS["only numbers"]
+    nearly = f"{ANSWERS['nearly']} " if is_nearly_right(case) else ""
     if isinstance(outcome, Lost):
         kind = "overtime" if outcome.overtime else "no return" if outcome.reason == NO_RETURN else "no value"
         return Explanation(message, ANSWERS[f"{kind} unseen"], complete=True, sentence=f"{kind} unseen")
     trouble = kind_of_trouble(fingerprint(outcome), case.target.right) if case.target.hidden else ""
-    return Explanation(message, ANSWERS["trouble unseen"].format(trouble=trouble) if trouble else "", complete=True)
+    unseen = f"{nearly}{ANSWERS['trouble unseen'].format(trouble=trouble)}" if trouble else ""
+    return Explanation(f"{nearly}{message}", unseen, complete=True)
+
+
+def is_nearly_right(case: Case) -> bool:
+    """Say whether the first wrong tensor is right to two or three digits."""
+    outcome, right = case.outcome, case.target.right.get("leaves", {})
+    for leaf in outcome.leaves() if isinstance(outcome, Returned) else ():
+        known, mine = right.get(leaf.path, {}), leaf_fingerprint(leaf)
+        if "products" in known and not is_right(leaf, known, case.target):
+            alike = (
+                all(mine.get(what) == known.get(what) != "bool" for what in ("shape", "dtype")) and "products" in mine
+            )
+            return alike and distance(mine["products"], known["products"]) <= NEARLY * known["norm"]
+    return False
 
 
 EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same list

@@ -24,6 +24,7 @@ ANSWERS: Mapping[str, str] = {
     "no return": "It returned None. Is a `return` missing at the end, or in one of its branches?",
     "differs": f"It differs {UNSEEN}.",
     "only numbers": "The shape is right, the numbers are not.",
+    "nearly": "Right to about three digits, but no further. Is a small number added, or something rounded?",
     "too large": "Far more came back than was asked for.",
     "no value unseen": f"It was stopped {UNSEEN}, or returned something of another kind than was asked for.",
     "no return unseen": f"It returned None {UNSEEN}. Is a `return` missing in one of its branches?",
