@@ -204,3 +204,7 @@ def test_what_is_said_in_an_error_is_not_edited_into_no_code() -> None:
 def test_the_same_function_is_another_one_wherever_it_is_called() -> None:
     found = neighbors("return torch.stack(x), torch.stack(y)")
     assert found["return (torch.cat(x), torch.cat(y))"].change == "with another function"
+
+
+def test_parameters_may_be_called_as_ours_are() -> None:
+    assert neighbors("return g(x)", "def f(x, node, kind, new, site):")

@@ -40,7 +40,7 @@ def is_owned_by_self(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Attribute) and is_self(call.func.value)
 
 
-def with_keywords(node: ast.Call, **options: int | ast.expr) -> ast.Call:
+def with_keywords(node: ast.Call, /, **options: int | ast.expr) -> ast.Call:
     """Return a call with some keywords more."""
     values = {name: v if isinstance(v, ast.expr) else constant(v) for name, v in options.items()}
     return ast.Call(node.func, node.args, [*node.keywords, *(ast.keyword(n, v) for n, v in values.items())])
