@@ -121,8 +121,8 @@ def gained(target: Target, before: Outcome, after: Outcome) -> tuple[str, ...]:
     """Return the paths of values that an edit has made right, none where it has made one wrong or nothing is told.
 
     In their place stands "numbers", "dtype" or "shape" where only these are right now. A value is told by numbers that
-    nobody meets by chance. The dtype alone counts where the numbers
-    stay as they were, and the shape alone where it was wrong, or nothing came back.
+    nobody meets by chance. The dtype alone counts where the numbers stay as they were, and the shape alone where it was
+    wrong, or nothing came back.
 
     Args:
         target: what is known about the check.
