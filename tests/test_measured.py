@@ -3,6 +3,7 @@
 import copy
 import importlib
 import itertools
+import math
 import re
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
@@ -293,6 +294,41 @@ def test_a_stack_with_small_gradients_learns_as_its_tokens_stay_apart(seed: int)
         assert stack.gradients("small gradients", seed)[0] < 0.1
         assert stack.likeness("small gradients", seed)[12] < 0.4
         assert stack.train("small gradients", steps=100, seed=seed)[-1] < 0.1
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_first_questions_tell_the_broken_programs_apart(seed: int) -> None:
+    with module("08_transformer_block", "patients") as patients:
+        made = {
+            name: lambda make=make: make(seed=seed) for name, make in {**patients.BROKEN, "": patients.sound}.items()
+        }
+        by_heart, new = {}, {}
+        for name, make in made.items():
+            assert 2.2 < make().loss(9_999).item() < 2.7
+            again, further = make(), make()
+            before = [parameter.clone() for parameter in again.model.parameters()]
+            by_heart[name] = again.step(0)
+            still = sum(old.equal(parameter) for old, parameter in zip(before, again.model.parameters(), strict=True))
+            assert still == (24 if name == "D" else 0)
+            by_heart[name] = [again.step(0) for _ in range(99)][-1]
+            for step in range(100):
+                further.step(step)
+            new[name] = further.loss(9_999).item()
+        assert max(by_heart["A"], by_heart[""], new[""]) < 0.1 < 2.2 < min(new["A"], new["C"], new["D"])
+        assert [by_heart["B"], new["B"]] == pytest.approx([-math.log(math.e / (math.e + 9))] * 2, abs=0.02)
+        assert min(by_heart["C"], by_heart["D"]) > 1.6
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_two_of_five_rates_learn_within_a_hundred_steps_and_a_third_with_ten_times_as_many(seed: int) -> None:
+    with module("08_transformer_block", "patients") as patients:
+        last = {}
+        for rate in (3e-5, 3e-4, 3e-3, 3e-2, 3e-1):
+            program = patients.sound(rate, seed)
+            last[rate] = [program.step(step) for step in range(100)][-1]
+        assert max(last[3e-3], last[3e-2]) < 0.1 < 2.1 < min(last[3e-5], last[3e-4], last[3e-1])
+        program = patients.sound(3e-4, seed)
+        assert [program.step(step) for step in range(1000)][-1] < 0.03
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 8. The transformer block
 #
-# After this lesson you can build the block that transformers are made of, say what each of its parts is for, assemble a whole model from two such blocks, and let it write dates. You should have done lessons 5 to 7. About 115 minutes.
+# After this lesson you can build the block that transformers are made of, say what each of its parts is for, assemble a whole model from two such blocks, let it write dates, and find out why a model does not learn. You should have done lessons 5 to 7. About 125 minutes.
 #
 # ## The idea
 #
@@ -546,6 +546,95 @@ f"{int((~mask).sum())} padded places, and a logit moves by up to {(hidden - seen
 #
 # **Ten passes for ten characters.** The loop computes 1 + 2 + … + 10 = 55 positions, of which 45 have been computed before. Lesson 10 keeps what can be kept.
 #
+# ### When a model does not learn
+#
+# Sooner or later a model of your own will not learn, and most often no error will tell you why. Guessing takes days. It is faster to ask five questions in this order, because each of them rules out a whole family of mistakes and the first ones cost only seconds:
+#
+# 1. **Does the loss start at that of a guess?** With ten equally likely answers, that is $\ln 10 = 2.30$. A start far above it means that the logits are much too large, and a start below it that the answer has leaked into the input.
+#
+# 2. **Can the model learn a single batch by heart?** After 100 steps on the same few examples, the loss on them should be close to 0. If it is not, then neither more data nor a larger model will help, because something is wrong with the program itself.
+#
+# 3. **Does every parameter move in a step?** One that stays where it is has either not been reached by the gradient, or is not known to the optimizer.
+#
+# 4. **Does another learning rate help?** Try factors of ten, because anything finer can wait until the model learns at all.
+#
+# 5. **Is it better than a guess on new data?** Only a program that has passed the other four can have a problem with its data, and then the pairs of inputs and answers themselves are worth reading.
+#
+# The next cell asks all but the fourth, each time of a program that is made anew. The program is sound. It trains two pre-norm blocks to reverse eight digits, as the stacks of this lesson did.
+
+
+# %% measured
+import patients
+
+
+def examine(make: Callable[[], patients.Program]) -> None:
+    """Print what a program answers to questions 1, 2, 3 and 5."""
+    start = make().loss(seed=9_999)
+    program = make()
+    by_heart = [program.step(seed=0) for _ in range(100)][-1]
+    program = make()
+    before = [p.clone() for p in program.model.parameters()]
+    program.step(seed=0)
+    pairs = zip(before, program.model.parameters(), strict=True)
+    still = sum(old.equal(new) for old, new in pairs)
+    program = make()
+    for seed in range(100):
+        program.step(seed)
+    print(f"starts at {start:.2f}, by heart {by_heart:.2f}", end=", ")
+    print(f"{still} of {len(before)} still, new data {program.loss(9_999):.2f}")
+
+
+examine(patients.sound)
+
+# %% [markdown]
+# This is what health looks like. The start is slightly above 2.30 because random logits are a little worse than equal ones, the batch is learned by heart, all thirty tensors of parameters move, and new sequences are reversed as well as old ones.
+#
+# Now for four programs that contain one mistake each. In one of them the answers have been put in another order than the questions. One applies softmax to its logits although the loss, which is PyTorch's `cross_entropy`, does so itself. One has a learning rate of 0.3 instead of 0.003, and one makes new blocks after its optimizer has been made.
+
+# %% measured
+for name, program in patients.BROKEN.items():
+    print(name, end=": ")
+    examine(program)
+
+# %% [markdown]
+# **Predict.** Which program has which mistake? Each question that a program fails rules out some of the four.
+
+# %%
+MISTAKES = ("answers mixed up", "softmax twice", "rate too high", "blocks replaced")
+for name in patients.BROKEN:
+    predict(f"program {name}", options=MISTAKES)
+
+# %%
+for name, mistake in zip(patients.BROKEN, MISTAKES, strict=True):
+    reveal(f"program {name}", mistake)
+
+# %% [markdown]
+# **A** learns its batch by heart, so its model, its loss and its optimizer are all in order. Yet on new data it is no better than a guess. What it was given to learn holds for the sequences that it has seen and for no others, which is what mixed-up answers do.
+#
+# **B** stops at 1.46, and you can find this number on paper. Where the loss expects logits it gets probabilities, which are at most 1 for the right digit and 0 for the nine others. The best that a second softmax can make of them is $e / (e + 9) = 0.23$, and $-\ln 0.23 = 1.46$. So this model has learned everything that there is to learn. The next cell shows that it gets all digits of a new batch right, although a glance at the loss would have had you look for a mistake in the model.
+#
+# **C** moves all of its parameters and cannot even learn one batch. Nothing in its code needs to be wrong, and a look at the learning rate is due. **D** learns a little, with the 6 tensors that do move. The other 24 belong to the new blocks, which the optimizer has never heard of.
+
+# %% measured
+program = patients.softmax_twice()
+for seed in range(100):
+    program.step(seed)
+x, y = patients.pairs(seed=9_999)
+f"{(program.model(x)[0].argmax(dim=-1) == y).double().mean():.0%} of the digits are right"
+
+# %% [markdown]
+# That leaves question 4. Here is the loss of the sound program after 100 steps with five learning rates, each ten times the one before:
+
+# %% measured
+for rate in (3e-5, 3e-4, 3e-3, 3e-2, 3e-1):
+    program = patients.sound(rate)
+    print(f"{rate:7.5f}  {[program.step(seed) for seed in range(100)][-1]:.2f}")
+
+# %% [markdown]
+# Two of the five rates learn, two have hardly begun, and the largest never does. With 0.0003 the same program reaches a loss of 0.01 as well, but only after 1,000 steps, so a rate that is too small may look like a mistake when all it needs is patience. A rate that is too large does not get better by waiting.
+#
+# The five questions do not find everything. The model without a causal mask passes all of them, because its mistake shows only when it writes on its own. That is why the last word always belongs to a measurement of what the model is for.
+#
 # ## What you learned
 #
 # After compare, share out and mix, a block does two more things: it adds the result to what was there, and it computes with the sum, token by token.
@@ -558,6 +647,7 @@ f"{int((~mask).sum())} padded places, and a logit moves by up to {(hidden - seen
 # | cross-attention | queries from the decoder, keys and values from the memory | its mask is the memory's padding |
 # | teacher forcing | the decoder is told the right previous characters | only with a causal mask |
 # | greedy decoding | the largest logit, again and again | the last position counts |
+# | five questions | start, one batch, movement, rate, new data | cheapest first |
 #
 # %%
 recap()
