@@ -298,10 +298,8 @@ def test_a_stack_with_small_gradients_learns_as_its_tokens_stay_apart(seed: int)
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_first_questions_tell_the_broken_programs_apart(seed: int) -> None:
-    with module("08_transformer_block", "patients") as patients:
-        made = {
-            name: lambda make=make: make(seed=seed) for name, make in {**patients.BROKEN, "": patients.sound}.items()
-        }
+    with module("08_transformer_block", "stack") as stack:
+        made = {name: lambda make=make: make(seed=seed) for name, make in {**stack.BROKEN, "": stack.sound}.items()}
         by_heart, new = {}, {}
         for name, make in made.items():
             assert 2.2 < make().loss(9_999).item() < 2.7
@@ -321,13 +319,13 @@ def test_the_first_questions_tell_the_broken_programs_apart(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_two_of_five_rates_learn_within_a_hundred_steps_and_a_third_with_ten_times_as_many(seed: int) -> None:
-    with module("08_transformer_block", "patients") as patients:
+    with module("08_transformer_block", "stack") as stack:
         last = {}
         for rate in (3e-5, 3e-4, 3e-3, 3e-2, 3e-1):
-            program = patients.sound(rate, seed)
+            program = stack.sound(rate, seed)
             last[rate] = [program.step(step) for step in range(100)][-1]
         assert max(last[3e-3], last[3e-2]) < 0.1 < 2.1 < min(last[3e-5], last[3e-4], last[3e-1])
-        program = patients.sound(3e-4, seed)
+        program = stack.sound(3e-4, seed)
         assert [program.step(step) for step in range(1000)][-1] < 0.03
 
 

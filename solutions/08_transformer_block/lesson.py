@@ -564,10 +564,7 @@ f"{int((~mask).sum())} padded places, and a logit moves by up to {(hidden - seen
 
 
 # %% measured
-import patients
-
-
-def examine(make: Callable[[], patients.Program]) -> None:
+def examine(make: Callable[[], stack.Program]) -> None:
     """Print what a program answers to questions 1, 2, 3 and 5."""
     start = make().loss(seed=9_999)
     program = make()
@@ -575,8 +572,8 @@ def examine(make: Callable[[], patients.Program]) -> None:
     program = make()
     before = [p.clone() for p in program.model.parameters()]
     program.step(seed=0)
-    pairs = zip(before, program.model.parameters(), strict=True)
-    still = sum(old.equal(new) for old, new in pairs)
+    after = program.model.parameters()
+    still = sum(old.equal(new) for old, new in zip(before, after, strict=True))
     program = make()
     for seed in range(100):
         program.step(seed)
@@ -584,7 +581,7 @@ def examine(make: Callable[[], patients.Program]) -> None:
     print(f"{still} of {len(before)} still, new data {program.loss(9_999):.2f}")
 
 
-examine(patients.sound)
+examine(stack.sound)
 
 # %% [markdown]
 # This is what health looks like. The start is slightly above 2.30 because random logits are a little worse than equal ones, the batch is learned by heart, all thirty tensors of parameters move, and new sequences are reversed as well as old ones.
@@ -592,7 +589,7 @@ examine(patients.sound)
 # Now for four programs that contain one mistake each. In one of them the answers have been put in another order than the questions. One applies softmax to its logits although the loss, which is PyTorch's `cross_entropy`, does so itself. One has a learning rate of 0.3 instead of 0.003, and one makes new blocks after its optimizer has been made.
 
 # %% measured
-for name, program in patients.BROKEN.items():
+for name, program in stack.BROKEN.items():
     print(name, end=": ")
     examine(program)
 
@@ -601,11 +598,11 @@ for name, program in patients.BROKEN.items():
 
 # %%
 MISTAKES = ("answers mixed up", "softmax twice", "rate too high", "blocks replaced")
-for name in patients.BROKEN:
+for name in stack.BROKEN:
     predict(f"program {name}", options=MISTAKES)
 
 # %%
-for name, mistake in zip(patients.BROKEN, MISTAKES, strict=True):
+for name, mistake in zip(stack.BROKEN, MISTAKES, strict=True):
     reveal(f"program {name}", mistake)
 
 # %% [markdown]
@@ -616,10 +613,10 @@ for name, mistake in zip(patients.BROKEN, MISTAKES, strict=True):
 # **C** moves all of its parameters and cannot even learn one batch. Nothing in its code needs to be wrong, and a look at the learning rate is due. **D** learns a little, with the 6 tensors that do move. The other 24 belong to the new blocks, which the optimizer has never heard of.
 
 # %% measured
-program = patients.softmax_twice()
+program = stack.softmax_twice()
 for seed in range(100):
     program.step(seed)
-x, y = patients.pairs(seed=9_999)
+x, y = stack.pairs(seed=9_999)
 f"{(program.model(x)[0].argmax(dim=-1) == y).double().mean():.0%} of the digits are right"
 
 # %% [markdown]
@@ -627,7 +624,7 @@ f"{(program.model(x)[0].argmax(dim=-1) == y).double().mean():.0%} of the digits 
 
 # %% measured
 for rate in (3e-5, 3e-4, 3e-3, 3e-2, 3e-1):
-    program = patients.sound(rate)
+    program = stack.sound(rate)
     print(f"{rate:7.5f}  {[program.step(seed) for seed in range(100)][-1]:.2f}")
 
 # %% [markdown]
