@@ -77,33 +77,7 @@ for length, share in zip(LENGTHS, plain, strict=True):
 # %% [markdown]
 # With 4 words the model is nearly always right, with 8 nearly never, and with 16 never. A sequence counts only if all of its words are right, so a longer sequence is a harder exam. But suppose that each word is right with probability 0.985. Then four words are right with probability $0.985^4 = 0.94$, as they are here, and the exam alone would leave 89% for 8 words and 79% for 16. The model does far worse than that.
 #
-# Four things could be to blame: too few training steps, too many steps between the first word and the end, too much to write, or too much to remember. The function below takes them one at a time. Its task is to read `read` words, and to write the first `first` of them, `times` times over.
-
-
-# %%
-def repeating(read: int, first: int, times: int, steps: int) -> float:
-    def task(n: int, seed: int) -> tuple[Tensor, Tensor]:
-        x, _ = copies(n, seed, length=read)
-        return x, x[:, :first].repeat(1, times)
-
-    return accuracy(train(task, symbols=12, steps=steps, rate=0.005), task)
-
-
-# %% measured
-print(f"750 training steps, all of 8 words:    {repeating(8, 8, 1, 750):4.0%}")
-print(f"750 training steps, the first 4 of 16: {repeating(16, 4, 1, 750):4.0%}")
-
-# %% [markdown]
-# With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs, not shown). That is far better than before and far from good. The second model reads for as many steps as the one that failed, but it has only four words to remember and repeats them nearly always (82% to 99% in five runs). Distance costs something, since after 250 steps (not shown) this model hardly ever got its four words right, but training overcomes this cost.
-#
-# Two suspects are left. Writing is easy to test alone: if four words have to be written four times over, there are 16 words to write and four to remember. The last line gives three times the training to the task that failed, in which there are 16 words to remember.
-
-# %% measured
-print(f"250 training steps, 4 words four times: {repeating(4, 4, 4, 250):4.0%}")
-print(f"750 training steps, all of 16 words:    {repeating(16, 16, 1, 750):4.0%}")
-
-# %% [markdown]
-# Neither the reading nor the writing of 16 words is too much, and more training does not help when 16 words have to be remembered. So the model cannot keep, or cannot learn to keep, many words in one state. A place through which everything must pass is called a *bottleneck*, and in this model the last state is one. More training moves the limit, but it would be better to have no bottleneck.
+# What the decoder knows of the sentence is the last state of the encoder, because nothing else reaches it. A place through which everything must pass is called a *bottleneck*. Let us first remove it, and then return to the question whether it was really to blame.
 #
 # ### Looking back
 #
@@ -409,6 +383,36 @@ plot.heatmap(
 # Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front, although nobody has told it what a month is.
 #
 # The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same position in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space. The weight on the padding is not drawn, although in the row of the second 5, for instance, it is half of the weight.
+#
+# ### Four suspects
+#
+# Attention has repaired what failed at the beginning of this lesson, but a cure does not prove the diagnosis. Four things could be to blame for the failure of the plain model at 8 and at 16 words: too few training steps, too many steps between the first word and the end, too much to write, or too much to remember. The function below takes them one at a time. Its task is to read `read` words, and to write the first `first` of them, `times` times over.
+
+
+# %%
+def repeating(read: int, first: int, times: int, steps: int) -> float:
+    def task(n: int, seed: int) -> tuple[Tensor, Tensor]:
+        x, _ = copies(n, seed, length=read)
+        return x, x[:, :first].repeat(1, times)
+
+    return accuracy(train(task, symbols=12, steps=steps, rate=0.005), task)
+
+
+# %% measured
+print(f"750 training steps, all of 8 words:    {repeating(8, 8, 1, 750):4.0%}")
+print(f"750 training steps, the first 4 of 16: {repeating(16, 4, 1, 750):4.0%}")
+
+# %% [markdown]
+# With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs, not shown). That is far better than before and far from good. The second model reads for as many steps as the one that failed, but it has only four words to remember and repeats them nearly always (82% to 99% in five runs). Distance costs something, since after 250 steps (not shown) this model hardly ever got its four words right, but training overcomes this cost.
+#
+# Two suspects are left. Writing is easy to test alone: if four words have to be written four times over, there are 16 words to write and four to remember. The last line gives three times the training to the task that failed, in which there are 16 words to remember.
+
+# %% measured
+print(f"250 training steps, 4 words four times: {repeating(4, 4, 4, 250):4.0%}")
+print(f"750 training steps, all of 16 words:    {repeating(16, 16, 1, 750):4.0%}")
+
+# %% [markdown]
+# Neither the reading nor the writing of 16 words is too much, and more training does not help when 16 words have to be remembered. So the model cannot keep, or cannot learn to keep, many words in one state, and the bottleneck was to blame. More training moves the limit, while attention does away with it.
 #
 # ### The distance
 #
