@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 5. Masking
 #
-# After this lesson you can hide padding and the future from a query and read the four conventions in which masks are written. You can also write a test for leaks that looks at every token. You should have done lesson 4. About 110 minutes.
+# After this lesson you can hide padding and the future from a query and read the four conventions in which masks are written. You can also write a test for leaks that looks at every token. You should have done lesson 4. About 110 minutes, in two sittings, of which the first ends before "A query with nothing to look at".
 #
 # ## The idea
 #
@@ -359,7 +359,7 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
 # %% [markdown]
 # ### A query with nothing to look at
 #
-# (If you take two sittings for this lesson, divide it here.) When rules are combined, sooner or later a row has no `True` left. An empty sentence in a batch is enough to cause this, and all scores of such a row are −∞. **Predict** what softmax makes of them.
+# When rules are combined, sooner or later a row has no `True` left. An empty sentence in a batch is enough to cause this, and all scores of such a row are −∞. **Predict** what softmax makes of them.
 
 # %%
 predict("softmax of -inf, -inf, -inf", options=("0, 0, 0", "1/3, 1/3, 1/3", "nan"))

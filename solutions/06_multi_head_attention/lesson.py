@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 6. Multi-head attention
 #
-# After this lesson you can say what a second head is good for, and split the model dimension into heads and merge them again. You can also write the module of the original transformer, with the same results as PyTorch's. You should have done lesson 5 and know `nn.Module`. About 105 minutes.
+# After this lesson you can say what a second head is good for, and split the model dimension into heads and merge them again. You can also write the module of the original transformer, with the same results as PyTorch's. You should have done lesson 5 and know `nn.Module`. About 105 minutes, in two sittings, of which the first ends before "PyTorch's own".
 #
 # ## The idea
 #
@@ -449,7 +449,7 @@ class MultiHeadAttention(nn.Module):
 # %% [markdown]
 # ### PyTorch's own
 #
-# (If you take two sittings for this lesson, divide it here.) `nn.MultiheadAttention` computes the same thing but stores its parameters differently, because its three projections are one matrix:
+# `nn.MultiheadAttention` computes the same thing but stores its parameters differently, because its three projections are one matrix:
 
 # %%
 theirs = nn.MultiheadAttention(12, num_heads=3, bias=False, batch_first=True)

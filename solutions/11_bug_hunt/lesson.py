@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 11. Bug hunt
 #
-# After this lesson you can find a bug in an attention that you did not write, often without reading the code, and say which bug it is. You can also choose examples that none of 21 typical bugs survives. You need lessons 5 and 6. About 180 minutes.
+# After this lesson you can find a bug in an attention that you did not write, often without reading the code, and say which bug it is. You can also choose examples that none of 21 typical bugs survives. You need lessons 5 and 6. About 180 minutes, in two sittings, of which the first ends before "Questions whose answer you know".
 #
 # ## The idea
 #
