@@ -68,8 +68,8 @@ pairwise.mutant("everything_added", "a @ b.mT", "(a @ b.mT).sum()",
 pairwise.mutant("sums_multiplied", "return a @ b.mT",
     "return a.sum(dim=-1)[..., :, None] * b.sum(dim=-1)[..., None, :]",
     says="Each number is the sum of a row times the sum of another row. Multiply entry by entry first, then add up.")
-pairwise.mutant("first_row_of_a", "a @ b.mT", "(a @ b.mT)[..., 0, :]", says="Only one row came back: the first row "
-    "of a met the rows of b. There is one row for each row of a. Does a loop return too early?")
+pairwise.mutant("first_row_of_a", "a @ b.mT", "(a @ b.mT)[..., 0, :]", says="Only one row came back: the first row of "
+    "a met the rows of b. There is one row for each row of a. Where are the others lost?")
 pairwise.mutant("a_with_itself", "b.mT", "a.mT", hint=1, says="The rows of a met each other, and b was not used.")
 pairwise.mutant("b_with_itself", "a @ b.mT", "b @ b.mT", hint=1,
     says="The rows of b met each other, and a was not used.")
@@ -192,7 +192,7 @@ normalize.mutant("sum_of_the_result", "x / x.sum(dim=-1, keepdim=True)",
 normalize.mutant("sum_of_the_first_row", "x.sum", "x[..., :1, :].sum", hint=1,
     says="Every row was divided by the sum of the first one. Each row has its own sum.")
 normalize.mutant("whole_division", "x / x.sum(dim=-1, keepdim=True)", "x // x.sum(dim=-1, keepdim=True)",
-    says="Fractions below 1 came out as 0, as // makes them by rounding down. Divide with /.")
+    says="Fractions below 1 came out as 0, which is what // does: it rounds down. Divide with /.")
 normalize.mutant("twice", "x / x.sum(dim=-1, keepdim=True)", "x / x.sum(dim=-1, keepdim=True) / x.size(-2)", every=True,
     says="The rows were divided by their number as well as by their sum, so the whole table sums to 1. Divide by the "
     "sum only.")
@@ -200,7 +200,7 @@ normalize.mutant("running_sums", "x.sum(dim=-1, keepdim=True)", "x.cumsum(dim=-1
     says="Each entry was divided by the sum up to it. Divide all entries of a row by the same sum, that of the whole "
     "row.")
 normalize.mutant("left_as_it_was", "x / x.sum(dim=-1, keepdim=True)", "x.clone()", hint=3,
-    says="x came back as it was. Is the result of the division what you return?")
+    says="x came back as it was. Where does the result of the division go?")
 normalize.mutant("in_float32", "x / x.sum(dim=-1, keepdim=True)", "(x / x.sum(dim=-1, keepdim=True)).float()",
     says="The numbers are right, but they are float32 and x is float64.")
 normalize.mutant("result_and_sums", body="""

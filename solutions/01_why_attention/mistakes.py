@@ -26,8 +26,8 @@ lookup.mutant("squared_distances", hint=2, body="""
 lookup.mutant("temperature_ignored", "key @ query / temperature", "key @ query", hint=2,
     says="The temperature had no effect. It divides the scores, before softmax.")
 lookup.mutant("temperature_after_softmax", hint=2, body="return (key @ query).softmax(dim=-1) / temperature @ value",
-    says="The mixture was divided by the temperature, so the shares in it no longer sum to 1. The scores are divided, "
-    "before softmax.")
+    says="The mixture was divided by the temperature, so the shares in it no longer sum to 1. It is the scores that "
+    "are divided, before softmax.")
 lookup.mutant("root_of_the_temperature", "key @ query / temperature", "key @ query / temperature ** 0.5",
     says="The scores were divided by the root of the temperature. Divide them by the temperature itself.")
 lookup.mutant("temperature_twice", "key @ query / temperature", "key @ query / temperature ** 2",
@@ -70,7 +70,8 @@ lookup.mutant("shares_without_exp", body="""
 lookup.mutant("cosine", body="""
     unit = torch.nn.functional.normalize
     return (unit(key, dim=-1) @ unit(query, dim=-1) / temperature).softmax(dim=-1) @ value""",
-    says="The query and the keys were scaled to the same norm first. The score is the plain dot product.")
+    says="The scores are cosines: the norms of the query and the keys play no part. The score is the plain dot "
+    "product.")
 lookup.mutant("distances", "key @ query", "(key - query).norm(dim=-1)", hint=2,
     says="The scores are distances. A large score means a good fit: the dot product.")
 lookup.mutant("negative_distances", "key @ query", "-(key - query).norm(dim=-1)", hint=2,
@@ -163,8 +164,8 @@ additive.mutant("scaled_scores", body="return torch.tanh(summed(query, key, w_q,
     says="The scores were divided by a root. That belongs to dot products (lesson 3), not here.")
 additive.mutant("rows_in_other_places", "q, k = (query @ w_q.mT, key @ w_k.mT)",
     "q = (torch.tanh(summed(query, key, w_q, w_k)) @ v).mT", "torch.tanh(q[:, :, None] + k[:, None]) @ v",
-    "q.reshape(query.size(0), query.size(1), key.size(1))", says="The right numbers in the wrong places: reshape and "
-    "view do not transpose. Build the table with queries first.")
+    "q.reshape(query.size(0), query.size(1), key.size(1))", says="The right numbers in the wrong places, as reshape "
+    "and view leave them, which do not transpose. Build the table with queries first.")
 additive.mutant("scores_cut_off", body="return (torch.tanh(summed(query, key, w_q, w_k)) @ v).detach()",
     says="The scores are right, but no gradient passes: detach, .item(), torch.tensor and no_grad drop the graph.")
 
@@ -189,8 +190,7 @@ attention.mutant("dot_product_attention", "additive_scores(query, key, w_q, w_k,
     "(query @ w_q.mT @ (key @ w_k.mT).mT)",
     says="The scores are dot products of the projections. Here they are additive: tanh of the sum, weighted by v.")
 attention.mutant("tanh_left_out", "additive_scores(query, key, w_q, w_k, v)", "(summed(query, key, w_q, w_k) @ v)",
-    says="Every query got the same weights, as it does without tanh, because what the query adds then cancels in "
-    "softmax.")
+    says="Every query got the same weights, as happens without tanh: what the query adds then cancels in softmax.")
 attention.mutant("one_context_for_all", "additive_scores", "scored", "weights @ value", "(weights @ value).sum(dim=1)",
     hint=2, says="The contexts of all queries were added up. Each query has a context of its own.")
 attention.mutant("context_per_key", "additive_scores", "scored", "weights @ value",
@@ -224,7 +224,7 @@ attention.mutant("tanh_taken_apart", body="""
     apart = torch.tanh(query @ w_q.mT)[:, :, None] + torch.tanh(key @ w_k.mT)[:, None]
     weights = (apart @ v).softmax(dim=-1)
     return (weights @ value, weights)""",
-    says="Every query got the same weights, as it does when tanh is taken of query and key apart. Add first, as in "
+    says="Every query got the same weights, as happens when tanh is taken of query and key apart. Add first, as in "
     "exercise 1.2.")
 attention.mutant("one_query_as_in_look", "additive_scores", "scored", "weights @ value",
     "(weights[..., None] * value).sum(dim=2)", hint=3, says="It stopped: the weights have an axis for the L queries "

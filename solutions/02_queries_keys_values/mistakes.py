@@ -238,8 +238,8 @@ previous.mutant("key_and_query_swapped", hint=2, body="""
 previous.mutant("positions_as_numbers", hint=1, body="""
     key = torch.arange(float(length))[:, None]
     return ((key - 1).clamp(min=0), key)""",
-    says="Rows look at the last column, which happens when positions are plain numbers: the largest key wins. Give "
-    "each position a direction of its own, such as a row of the identity matrix.")
+    says="Beyond the first rows, all look at the last column, which happens when positions are plain numbers: the "
+    "largest key wins. Give each a direction of its own, such as a row of the identity matrix.")
 previous.mutant("positions_as_numbers_from_minus_one", hint=1, body="""
     key = torch.arange(float(length))[:, None]
     return (key - 1, key)""", says="Most rows look at the last column, which happens when positions are plain numbers: "
@@ -267,8 +267,8 @@ previous.mutant("first_row_asks_for_nothing", hint=2, body="""
 previous.mutant("logarithm_of_nothing", hint=3, body="""
     query, key = shifted(length, -1)
     return (query * math.log(99 * (length - 1)), key)""",
-    says="It stopped outside what a function of math is defined for: the logarithm of 0 does not exist, for example. "
-    "With a single key, at length 1, any query will do.")
+    says="It stopped with a math domain error: the logarithm of 0, for example, does not exist. At length 1 there is a "
+    "single key, so any query will do.")
 previous.mutant("two_back", hint=2, body="return shifted(length, -2)",
     says="Each row looks two columns back. It should look one back: the query of row i is the key of i - 1.")
 previous.mutant("all_rows_ask_alike", hint=2, body="""

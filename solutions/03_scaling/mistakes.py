@@ -112,8 +112,8 @@ score_in_steps.mutant("one_vector_for_both", "torch.randn(2, n, d_k, generator=g
 score_in_steps.mutant("one_query_for_all", "torch.randn(2, n, d_k, generator=generator, dtype=torch.float64)",
     "pairs(d_k, n, generator)", 'torch.einsum("nd,nd->n", q, k)', "(k @ q[0]).std().item()",
     "(raw.std(correction=0).item(), raw.std(correction=0).item() / d_k ** 0.5)", "(raw, raw / math.sqrt(d_k))", hint=1,
-    says="With n pairs, the spread varies too much, as when one query meets all n keys. Draw n queries, so that every "
-    "pair is independent of the others.")
+    says="The spread varies too much from draw to draw, as when one query meets all n keys. Draw n queries, so that "
+    "every pair is independent of the others.")
 score.mutant("drawn_twice", "raw / math.sqrt(d_k)", "math.sqrt(d_k) / raw", every=True, hint=3,
     says="The two spreads are not of the same scores. Draw n pairs once, then measure the same scores raw and scaled.")
 score_in_steps.mutant("tensors_returned", "torch.randn(2, n, d_k, generator=generator, dtype=torch.float64)",
@@ -194,8 +194,8 @@ jacobian.mutant("rows_with_rows", hint=3, body="""
     if weights.ndim == 1:
         return weights.diag() - torch.outer(weights, weights)
     return torch.diag_embed(weights) - weights.mT @ weights""",
-    says="It stopped: rows were added up before the subtraction, as `@` does between the rows and their transpose. "
-    "Each row needs its own column times its own row.")
+    says="It stopped: one table was to be subtracted for several rows, as when `@` sums over them. Each row needs its "
+    "own column times its own row.")
 jacobian.mutant("weights_on_the_diagonal", hint=1, body="return torch.diag_embed(weights)", says="The weights are on "
     "the diagonal, and nothing else is there. The products w_i · w_j have to be subtracted from the whole table.")
 jacobian.mutant("delta_everywhere", hint=1, body="return weights.unsqueeze(-1) * (1 - weights.unsqueeze(-2))",

@@ -119,7 +119,7 @@ temperature.mutant("multiplied", hint=1, body="return (x * temperature).softmax(
 temperature.mutant("weights_divided", hint=1, body="return x.softmax(dim=dim) / temperature",
     says="The weights were divided after softmax, so rows sum to 1/T. The temperature should divide the scores.")
 temperature.mutant("temperature_ignored", hint=1, body="return x.softmax(dim=dim)",
-    says="The temperature had no effect. It should divide the scores, before softmax.")
+    says="The temperature had no effect. It should divide the scores, before softmax. Where does it enter?")
 temperature.mutant("powers_of_weights", "x - x.amax(dim=dim, keepdim=True)", "x.softmax(dim=dim) ** (1 / temperature)",
     "(shifted / temperature).softmax(dim=dim)", "shifted / shifted.sum(dim=dim, keepdim=True)", hint=1,
     says="Right on paper. But weights that are raised to such a power round to 0, and 0/0 is NaN: divide the scores.")
@@ -208,8 +208,7 @@ attention.mutant("sign_missing", body="return -torch.special.entr(weights).sum(d
 attention.mutant("mean_of_terms", body="return torch.special.entr(weights).mean(dim=-1)",
     says="The terms were averaged. They should be summed: n equal weights then give ln n.")
 attention.mutant("one_number_for_all", body="return torch.special.entr(weights).sum()",
-    says="All rows were summed into one number. Each row has an entropy of its own: sum along the last axis, without a "
-    "boolean index before, which flattens.")
+    says="All rows were summed into one number. Each row has an entropy of its own. Where are the rows joined?")
 attention.mutant("along_the_first_axis", body="return torch.special.entr(weights).sum(dim=0)",
     says="The sum ran along the first axis. A row's weights lie along the last one.")
 attention.mutant("terms_not_summed", body="return torch.special.entr(weights)",
@@ -265,8 +264,8 @@ streaming.mutant("first_piece_twice", hint=1, body="""
     says="The first piece counts twice. A loop whose start holds the first piece already goes on with the second.")
 streaming.mutant("nothing_shrinks", hint=2,
     body="return one_pass(scores, values, chunk, sum_factor=0.0, mix_factor=0.0)",
-    says="The old sum and mixture never shrink when a larger score arrives. Is the old largest score overwritten "
-    "before the factor is computed from it?")
+    says="The old sum and mixture never shrink when a larger score arrives. Which two scores is their factor computed "
+    "from at that moment?")
 streaming.mutant("factor_upside_down", hint=3,
     body="return one_pass(scores, values, chunk, sum_factor=-1.0, mix_factor=-1.0)", says="The old sum and mixture "
     "grow when a larger score arrives. The factor is e to the power of old minus new, at most 1.")
@@ -283,8 +282,7 @@ streaming.mutant("largest_not_remembered", hint=1, body="""
         e = (s - s.max()).exp()
         mixed, total = (0 * mixed + e @ v, 0 * total + e.sum())
     return mixed / total""",
-    says="Only the last piece is in the result. Carry the largest score so far, the sum and the mixture over from "
-    "piece to piece.")
+    says="Only the last piece is in the result. What is carried over from one piece to the next?")
 streaming.mutant("divided_in_the_loop", hint=3, body="""
     largest, total, mixed = (scores.new_tensor(-math.inf), 0.0, 0.0)
     for s, v in pieces_of(scores, values, chunk):
@@ -313,7 +311,7 @@ streaming.mutant("last_piece_dropped", hint=2, body="""
 streaming.mutant("first_piece_alone", body="""
     s, v = pieces_of(scores, values, chunk)[0]
     return s.softmax(dim=-1) @ v""",
-    says="Only the first piece is in the result. The loop has to reach the last one before anything is returned.")
+    says="Only the first piece is in the result. How often does the loop run before something is returned?")
 streaming.mutant("largest_of_the_first_piece", hint=2, body="""
     mixed, total, largest = (0.0, 0.0, scores[:chunk].max())
     for s, v in pieces_of(scores, values, chunk):

@@ -286,8 +286,8 @@ softmax.mutant("minus_a_billion", hint=3, body="return hide(scores, mask, -10000
 softmax.mutant("minus_a_billion_then_zeroed", body="""
     weights = hide(scores, mask, -1000000000.0).softmax(dim=-1)
     return weights if mask is None else weights.masked_fill(~mask, 0.0)""",
-    says="Beside scores far below zero, hidden keys took the weight, as when they get a large negative score: visible "
-    "ones can be lower still. Only minus infinity loses to every score.")
+    says="Where scores are far below zero, hidden keys took the weight, as when theirs is a large negative number: "
+    "visible ones can be lower, and float16 cannot hold it. Only minus infinity loses to all.")
 softmax.mutant("a_score_of_zero", body="return hide(scores, mask, 0.0).softmax(dim=-1)", says="Hidden keys still get "
     "weight: a score near 0 is a score like any other, and e to the 0 is 1. Only −∞ gives 0.")
 softmax.mutant("scores_times_mask_then_cut", "-torch.inf", "0.0", hint=2, says="Hidden scores became 0 and entered "
@@ -296,7 +296,7 @@ softmax.mutant("mask_added", hint=2,
     body="return scores.softmax(dim=-1) if mask is None else (scores + mask.to(scores.dtype)).softmax(dim=-1)",
     says="The mask was added as 0 and 1: allowed scores rose by 1 and hidden keys stayed visible.")
 softmax.mutant("mask_not_used", body="return scores.softmax(dim=-1)",
-    says="The mask had no effect. masked_fill, for example, returns a new tensor and leaves the old one as it is.")
+    says="The mask had no effect. Where does it enter, and is what comes out there used?")
 softmax.mutant("cut_and_shared_again", hint=2, body="""
     w = scores.softmax(dim=-1) if mask is None else scores.softmax(dim=-1) * mask
     return w / w.sum(dim=-1, keepdim=True)""",
@@ -307,7 +307,7 @@ softmax.mutant("cut_and_shared_again_safely", hint=2, body="""
     total = w.sum(dim=-1, keepdim=True)
     return torch.where(total > 0, w / total.masked_fill(total == 0, 1.0), 0.0)""",
     says="A hidden key with a large score took all the weight, and nothing was left to share, as when the mask comes "
-    "after softmax or after its shift: hide first.")
+    "after softmax, or after its shift: hide first.")
 softmax.mutant("small_number_in_the_sum", hint=2, body="""
     e = torch.zeros_like(scores) if scores.numel() == 0 else scores.softmax(dim=-1)
     e = e if mask is None else e * mask
@@ -417,8 +417,7 @@ attention.mutant("mask_turned_round",
     body="return weighted(query, key, value, None if mask is None else ~mask, scale=scale)",
     says="The mask was inverted: hidden keys were seen and visible ones hidden. True means \"may look\".")
 attention.mutant("mask_ignored", body="return weighted(query, key, value, None, scale=scale)",
-    says="The mask had no effect: hidden keys get weight. masked_fill, for example, returns a new tensor and leaves "
-    "the old one as it is.")
+    says="The mask had no effect: hidden keys get weight. Where does it enter, and is what comes out there used?")
 attention.mutant("hidden_with_zero", body="return mixed(shares(hide(scaled(query, key, scale), mask, 0.0)), value)",
     says="Hidden keys still get weight: a score near 0 is a score like any other. Only minus infinity gives 0.")
 attention.mutant("hidden_after_softmax", hint=3, body="""
@@ -499,8 +498,8 @@ leaks.mutant("first_output_only", hint=1,
     "before the changed token.")
 leaks.mutant("neighbor_only", hint=1,
     body="return finds_leak(attention, length, d_model, watched=lambda t: slice(t - 1, t))",
-    says="Leaks that reach back by more than one place went unnoticed, as when one output is watched. Watch all those "
-    "before the changed token, and compare absolute differences.")
+    says="Leaks that reach back by more than one place went unnoticed, as when only one output is watched. Watch all "
+    "those before the changed token, and compare absolute differences.")
 leaks.mutant("own_output_too", "attention(changed) - before", "before", hint=1,
     says="An honest attention was accused. Outputs from the changed token on may move, so watch those before it, and "
     "begin each round with a fresh copy of the original tokens.")

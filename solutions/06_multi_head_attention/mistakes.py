@@ -125,7 +125,7 @@ split.mutant("any_width", hint=3, body="return x.unflatten(-1, (num_heads, -1)).
 split.mutant("rest_dropped", hint=3, body="""
     d = x.size(-1) // num_heads
     return torch.stack([x[..., h * d:(h + 1) * d] for h in range(num_heads)], dim=1)""",
-    says="Where num_heads does not divide E, there is no error. `raise` a ValueError.")
+    says="Where num_heads does not divide E, there is no error. Is a ValueError raised there?")
 split.mutant("assertion", body="""
     assert x.size(-1) % num_heads == 0
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)""",
@@ -246,8 +246,8 @@ attention_in_steps.mutant("HeadsAveraged", "weights if need_weights else None",
     "weights.mean(dim=1) if need_weights else None",
     says="The weights were averaged over the heads. Return each head's own: (B, H, L, S).")
 attention_in_steps.mutant("SecondSequenceIgnored", hint=2, method="sources", body="return (query, query, query)",
-    says="The second sequence had no effect: keys and values came from the query. Where key and value are given, "
-    "project those.")
+    says="The second sequence had no effect: keys and values came from the query. Where does `forward` use key and "
+    "value?")
 attention_in_steps.mutant("ValueFromTheQuery", hint=2, method="sources",
     body="return (query, query if key is None else key, query if value is None else value)",
     says="It stopped: the values were as many as the queries, and not as many as the keys. A missing value defaults to "
@@ -300,7 +300,7 @@ attention_in_steps.mutant("HeadAxisForEveryMask", "mask[:, None] if mask.dim() =
 attention.mutant("MaskTurnedRound", "~mask", "mask", every=True,
     says="The mask was inverted. True means \"may look\", unlike in nn.MultiheadAttention.")
 attention_in_steps.mutant("MaskIgnored", hint=2, method="share", body="return scores.softmax(dim=-1)",
-    says="The mask had no effect. Hide the scores before softmax; masked_fill returns the hidden ones in a new tensor.")
+    says="The mask had no effect. Where does it enter, and does softmax come after it?")
 attention.mutant("EmptyRowIsNan", "weights.masked_fill(~mask, 0.0)", "weights", hint=2,
     says="A query with no visible keys came out as NaN. Its weights should be zeros, as in exercise 5.4.")
 attention_in_steps.mutant("LargeNegativeNumber", hint=2, method="share",
@@ -408,7 +408,8 @@ attention_in_steps.mutant("OutputAlone", "(output, weights if need_weights else 
     says="Only the output came back. Return a pair: the output, and the weights or None.")
 attention_in_steps.mutant("WeightsNever", method="forward",
     body="return (self.attend(query, key, value, mask)[0], None)",
-    says="The weights did not come back although they were asked for. With need_weights they are the second result.")
+    says="The weights did not come back although they were asked for. Where does need_weights decide on the second "
+    "result?")
 attention_in_steps.mutant("ScoresReturned", "weights if need_weights else None",
     "weights.log() if need_weights else None",
     says="The second result holds scores. The weights are what softmax makes of them.")
@@ -443,7 +444,8 @@ attention.mutant("OutputOnlyMended", hint=2, code="""
                 return (output, weights)
             empty = ~self.axes(mask).any(dim=-1, keepdim=True)
             return (output, weights.masked_fill(empty, math.nan))""",
-    says="The output of a query with no visible keys was fixed, but its weights are still NaN. Zero the weights too.")
+    says="The output of a query with no visible keys has no NaN in it, but its weights still have. Zero the weights "
+    "too.")
 
 weights = solution("copy_torch_weights")
 weights.mutant("transposed", body="copied(mine, [w.mT for w in parts(reference)], bias_parts(reference))",
@@ -492,7 +494,7 @@ weights.mutant("output_bias_forgotten", hint=3, body="""
     copied(mine, parts(reference), biases and (*biases[:3], biases[3] * 0))""",
     says="The bias of out_proj was not copied. It is a separate one in both modules.")
 weights.mutant("biases_expected", "reference.in_proj_bias is not None", "True", hint=3,
-    says="It stopped where there are no biases, because None has no parts: in_proj_bias is None then. Check for that "
+    says="It stopped at a `chunk` of something that has none. Without biases, in_proj_bias is None: check for that "
     "first.")
 weights.mutant("layer_taken_over", hint=2, body="""
     copied(mine, parts(reference), bias_parts(reference))
