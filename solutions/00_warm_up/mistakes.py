@@ -19,16 +19,20 @@ def answers_but(**wrong):
     return {key: wrong.get(name, shape) for name, (key, shape) in right.items()}
 
 pairwise = solution("pairwise_dots")
-pairwise.mutant("not_transposed", "b.mT", "b", hint=2, says="It stopped: `a @ b` makes the rows of a meet the "
-    "columns of b. To meet its rows, swap the last two axes of b first.")
+pairwise.mutant("not_transposed", "b.mT", "b", hint=2, says="It stopped: in a matrix product, the rows of the left one "
+    "meet the columns of the right one. To meet the rows of b, swap its last two axes first.")
 pairwise.mutant("the_wrong_one_transposed", "a @ b.mT", "a.mT @ b", every=True, hint=3,
-    says="It stopped: a was transposed instead of b. In a matrix product the rows of the left one stay rows.")
+    says="It stopped: a came into the product with its axes swapped, and b did not. In a matrix product the rows of "
+    "the left one stay rows.")
 pairwise.mutant("both_transposed", "a @ b.mT", "a.mT @ b.mT", hint=3,
-    says="It stopped: both tensors were transposed. In a matrix product the rows of the left one stay rows.")
+    says="It stopped: both came into the product with their axes swapped. In a matrix product the rows of the left one "
+    "stay rows.")
 pairwise.mutant("all_axes_reversed", "b.mT", "b.permute(*range(b.dim() - 1, -1, -1))", hint=3,
-    says="Right for two tables, but it stopped on a batch: `.T` reverses ALL axes. `.mT` swaps the last two only.")
+    says="Right for two tables, but it stopped on a batch: there, the axes in front no longer line up. `.T` reverses "
+    "ALL axes; `.mT` swaps the last two only.")
 pairwise.mutant("first_two_axes_swapped", "b.mT", "b.transpose(0, 1)", hint=3, says="Right for two tables, but it "
-    "stopped on a batch: axes 0 and 1 are not the last two there. Count from the end: -2 and -1.")
+    "stopped on a batch: there, the axes in front no longer line up, and axes 0 and 1 are not the last two. Count from "
+    "the end: -2 and -1.")
 pairwise.mutant("later_axes_swapped", "b.mT", "b.transpose(1, 2)", hint=3, says="It stopped on two tables: they have "
     "no axis 2. Count axes from the end, -2 and -1, and any number may be in front.")
 pairwise.mutant("small_t", "b.mT", "b.t()", hint=3, says="Right for two tables, but `.t()` knows no batch. `.mT` "
@@ -41,8 +45,8 @@ pairwise.mutant("letters_for_two_axes", "a @ b.mT", 'torch.einsum("md,nd->mn", a
     "but the equation of einsum names two axes and a batch has more. Three dots stand for the others.")
 pairwise.mutant("vectors_only", "a @ b.mT", "torch.dot(a, b)", hint=2,
     says="It stopped: `torch.dot` takes two vectors, and these are tables. A matrix product makes them all at once.")
-pairwise.mutant("rows_in_pairs", "a @ b.mT", "(a * b).sum(dim=-1)", hint=2, says="It stopped: `a * b` multiplies "
-    "entry by entry, so row i of a meets only row i of b. Every row should meet every row.")
+pairwise.mutant("rows_in_pairs", "a @ b.mT", "(a * b).sum(dim=-1)", hint=2, says="It stopped: taken entry by entry, "
+    "row i of a meets only row i of b, and they have different numbers of rows. Every row should meet every row.")
 pairwise.mutant("rows_of_b_down", "a @ b.mT", "b @ a.mT", hint=1,
     says="The table is transposed: its rows belong to b. Rows should belong to a and columns to b.")
 pairwise.mutant("every_batch_with_every_batch", "a @ b.mT", "torch.inner(a, b)", says="Right for two tables. In a "
@@ -63,9 +67,9 @@ pairwise.mutant("everything_added", "a @ b.mT", "(a @ b.mT).sum()",
     says="One number came back: all dot products were added up. Each pair of rows has its own.")
 pairwise.mutant("sums_multiplied", "return a @ b.mT",
     "return a.sum(dim=-1)[..., :, None] * b.sum(dim=-1)[..., None, :]",
-    says="The rows were added up first and then multiplied. Multiply entry by entry first, then add up.")
-pairwise.mutant("first_row_of_a", "a @ b.mT", "(a @ b.mT)[..., 0, :]", says="Only one row came back: the first row "
-    "of a met the rows of b. There is one row for each row of a. Does a loop return too early?")
+    says="Each number is the sum of a row times the sum of another row. Multiply entry by entry first, then add up.")
+pairwise.mutant("first_row_of_a", "a @ b.mT", "(a @ b.mT)[..., 0, :]", says="Only one row came back: the first row of "
+    "a met the rows of b. There is one row for each row of a. Where are the others lost?")
 pairwise.mutant("a_with_itself", "b.mT", "a.mT", hint=1, says="The rows of a met each other, and b was not used.")
 pairwise.mutant("b_with_itself", "a @ b.mT", "b @ b.mT", hint=1,
     says="The rows of b met each other, and a was not used.")
@@ -82,24 +86,26 @@ pairwise.mutant("entries_added", "return a @ b.mT", "return (a[..., :, None, :] 
 pairwise.mutant("table_of_float32", "a @ b.mT", "(a @ b.mT).float()", says="The numbers are right, but they are "
     "float32 and the inputs are float64.")
 pairwise.mutant("rounded_to_whole_numbers", "a @ b.mT", "(a @ b.mT).long()",
-    says="The dot products were cut down to whole numbers, in a tensor of integers. Create it with the dtype of a.")
+    says="The dot products were cut down to whole numbers, in a tensor of integers. The result has the dtype of a.")
 pairwise.mutant("gradients_lost", "a @ b.mT", "(a @ b.mT).detach()", says=SHARED["no gradient"])
 pairwise.mutant("loops_over_the_first_axis", body="""
     dots = torch.zeros(a.size(0), b.size(0), dtype=a.dtype)
     for i in range(a.size(0)):
         for j in range(b.size(0)):
             dots[i, j] = (a[i] * b[j]).sum()
-    return dots""", says="Right for two tables. With axes in front, a loop over a runs over its first axis, and a[i] "
-    "is no longer a row.")
+    return dots""", says="Right for two tables. With axes in front, it stopped because whole tables met instead of "
+    "rows: the first axis is no longer that of the rows there.")
 pairwise.mutant("loops_of_dot", body="return torch.stack([torch.stack([torch.dot(x, y) for y in b]) for x in a])",
-    says="Right for two tables. With axes in front, a[i] is a table, and `torch.dot` takes vectors. `@` takes any "
+    says="Right for two tables. With axes in front, `torch.dot` was given tables, and it takes vectors. `@` takes any "
     "number of axes.")
 pairwise.mutant("one_loop_over_a", "a @ b.mT", "torch.stack([b @ row for row in a])",
-    says="Right for two tables. With axes in front, `for row in a` gives tables, not rows. `@` needs no loop.")
-pairwise.mutant("one_loop_over_b", "a @ b.mT", "torch.stack([a @ row for row in b])", hint=1, says="Two things: the "
-    "rows of the result belong to b, not to a; and with axes in front, `for row in b` gives tables.")
+    says="Right for two tables. With axes in front, it stopped in a product: along its first axis, a has tables there, "
+    "not rows. `@` needs no loop.")
+pairwise.mutant("one_loop_over_b", "a @ b.mT", "torch.stack([a @ row for row in b])", hint=1, says="With axes in "
+    "front, it stopped in a product: along its first axis, b has tables there, not rows. `@` needs no loop; the one on "
+    "its left gives the rows of the result.")
 pairwise.mutant("new_axes_from_the_left", "a @ b.mT", "(a[:, None] * b[None]).sum(dim=-1)", says="Right for two "
-    "tables. With axes in front, the new axes are in the wrong places. Count from the end: ..., None, : and so on.")
+    "tables. With axes in front, a and b did not line up. Count new axes from the end: ..., None, : and so on.")
 pairwise.mutant("sum_over_rows_of_b", "return a @ b.mT", "return (a[..., :, None, :] * b[..., None, :, :]).sum(dim=-2)",
     says="The products were added up along the wrong axis, over the rows of b. Add along the last one, which both "
     "share.")
@@ -107,7 +113,8 @@ pairwise.mutant("sum_over_rows_of_a", "return a @ b.mT", "return (a[..., :, None
     says="The products were added up along the wrong axis, over the rows of a. Add along the last one, which both "
     "share.")
 pairwise.mutant("reshaped", "b.mT", "b.reshape(*b.shape[:-2], b.size(-1), b.size(-2))", hint=3,
-    says="b was reshaped, which fills another shape row by row and mixes its entries up. Swap its axes instead.")
+    says="The entries of b were mixed up, as happens when a reshape fills the swapped shape row by row. Swap its axes "
+    "instead.")
 pairwise.mutant("the_other_way", "a @ b.mT", "b.mT @ a", every=True, hint=3,
     says="It stopped: b is on the left. The one on the left gives the rows of the result, and these belong to a.")
 pairwise.mutant("exactly_three_axes", "b.mT", "b.permute(0, 2, 1)", hint=3,
@@ -117,38 +124,41 @@ pairwise.mutant("signs_dropped", "a @ b.mT", "(a @ b.mT).abs()",
 
 normalize = solution("normalize_rows")
 normalize.mutant("axis_not_kept", "x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1)", hint=2,
-    says="It stopped: without keepdim=True the sums lose their axis and line up with the columns. Only a square "
+    says="It stopped: sums without a last axis line up with the columns. keepdim=True keeps that axis. Only a square "
     "table would fit, and come out wrong.")
 normalize.mutant("columns_sum_to_one", "dim=-1", "dim=-2", hint=1,
     says="The columns sum to 1 instead of the rows. A row runs along the last axis: dim=-1.")
 normalize.mutant("first_axis", "dim=-1", "dim=0", hint=1,
     says="The sums run along the first axis, dim=0. A row runs along the last one: dim=-1.")
 normalize.mutant("second_axis", "dim=-1", "dim=1", hint=1,
-    says="Right for a table. With axes in front, dim=1 is no longer the last axis. Count from the end: dim=-1.")
+    says="Right for a table. With axes in front, the sums run along axis 1, which is no longer the last one. Count "
+    "from the end: dim=-1.")
 normalize.mutant("one_sum_for_all", "x.sum(dim=-1, keepdim=True)", "x.sum()", hint=1,
     says="All entries together sum to 1: x was divided by the sum of everything. Each row has its own sum: dim=-1.")
 normalize.mutant("one_sum_per_table", "dim=-1", "dim=(-2, -1)", hint=1,
     says="Each table sums to 1, not each row: the sums run over the last two axes. A row is the last axis alone.")
 normalize.mutant("one_sum_per_item", hint=1, body="return torch.stack([part / part.sum() for part in x])",
-    says="Right for a table. With axes in front, a loop over x runs over its first axis, and x[i] is no longer a "
-    "row.")
+    says="Right for a table. With axes in front, each item of the first axis sums to 1 as a whole. A row is the last "
+    "axis alone: dim=-1.")
 normalize.mutant("changed_in_place", hint=3, body="""
     x /= x.sum(dim=-1, keepdim=True)
     return x""",
-    says="You changed the caller's tensor: `/=` and x[...] = ... write into x itself. Make a new tensor with `/`.")
+    says="x itself was changed, and it belongs to the caller: `/=`, x[...] = ... and functions that end in _ write "
+    "into it. Make a new tensor with `/`.")
 normalize.mutant("column_by_none", "x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1)[:, None]", hint=2,
-    says="Right for a table. [:, None] puts the new axis in second place, and it belongs in last place: "
-    "keepdim=True.")
+    says="Right for a table. With axes in front, the sums do not line up with their rows. Their axis of size 1 belongs "
+    "in last place: keepdim=True.")
 normalize.mutant("column_by_reshape", "x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1).reshape(-1, 1)", hint=2,
     says="Right for a table. With axes in front, the sums were made into one long column. keepdim=True keeps all "
     "axes.")
 normalize.mutant("softmaxed", "x / x.sum(dim=-1, keepdim=True)", "x.softmax(dim=-1)",
-    says="Softmax was used: it takes e to the power of each entry first. Here the entries themselves are divided.")
+    says="This is a softmax of each row: e to the power of each entry, divided by the sum of these. Here the entries "
+    "themselves are divided.")
 normalize.mutant("unit_norm", "x.sum", "x.norm",
     says="Each row was divided by its norm, the root of the sum of squares. Divide by the sum of the entries.")
 normalize.mutant("ready_made_normalize", "return x / x.sum(dim=-1, keepdim=True)", "return functional.normalize(x)",
-    says="F.normalize was used with its defaults: it divides by the norm, along axis 1. Divide by the sum, along the "
-    "last axis.")
+    says="The entries were divided by a norm along axis 1, as F.normalize does by default. Divide by the sum, along "
+    "the last axis.")
 normalize.mutant("largest_is_one", "x.sum", "x.amax",
     says="Each row was divided by its largest entry, so that this is 1. Divide by the sum.")
 normalize.mutant("divided_by_the_mean", "x.sum", "x.mean",
@@ -177,23 +187,26 @@ normalize.mutant("only_the_sums", "x / x.sum(dim=-1, keepdim=True)", "x.sum(dim=
 normalize.mutant("only_the_sums_flat", "x / x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1)", hint=2,
     says="These are the sums, and their axis is gone as well. Divide x by them; keepdim=True keeps the axis.")
 normalize.mutant("sum_of_the_result", "x / x.sum(dim=-1, keepdim=True)",
-    "(x / x.sum(dim=-1, keepdim=True)).sum(dim=-1)", says="The sums of the finished rows came back. Return the rows.")
+    "(x / x.sum(dim=-1, keepdim=True)).sum(dim=-1)",
+    says="One number per row came back, and each is 1, the sum of a finished row. Return the rows.")
 normalize.mutant("sum_of_the_first_row", "x.sum", "x[..., :1, :].sum", hint=1,
     says="Every row was divided by the sum of the first one. Each row has its own sum.")
 normalize.mutant("whole_division", "x / x.sum(dim=-1, keepdim=True)", "x // x.sum(dim=-1, keepdim=True)",
-    says="Everything was rounded down: // drops what is behind the decimal point. Divide with /.")
+    says="Fractions below 1 came out as 0, which is what // does: it rounds down. Divide with /.")
 normalize.mutant("twice", "x / x.sum(dim=-1, keepdim=True)", "x / x.sum(dim=-1, keepdim=True) / x.size(-2)", every=True,
     says="The rows were divided by their number as well as by their sum, so the whole table sums to 1. Divide by the "
     "sum only.")
 normalize.mutant("running_sums", "x.sum(dim=-1, keepdim=True)", "x.cumsum(dim=-1)",
-    says="Each entry was divided by the sum up to it. Divide all entries of a row by the same sum: sum, not cumsum.")
+    says="Each entry was divided by the sum up to it. Divide all entries of a row by the same sum, that of the whole "
+    "row.")
 normalize.mutant("left_as_it_was", "x / x.sum(dim=-1, keepdim=True)", "x.clone()", hint=3,
-    says="x came back as it was. Is the result of the division what you return?")
+    says="x came back as it was. Where does the result of the division go?")
 normalize.mutant("in_float32", "x / x.sum(dim=-1, keepdim=True)", "(x / x.sum(dim=-1, keepdim=True)).float()",
     says="The numbers are right, but they are float32 and x is float64.")
 normalize.mutant("result_and_sums", body="""
     sums = x.sum(dim=-1, keepdim=True)
-    return (x / sums, sums)""", says="Two things came back, separated by a comma. Return the divided rows alone.")
+    return (x / sums, sums)""",
+    says="Two things came back, the divided rows and the sums. Return the divided rows alone.")
 normalize.mutant("transposed", "x / x.sum(dim=-1, keepdim=True)", "(x / x.sum(dim=-1, keepdim=True)).mT",
     says="The numbers are right, but the table is transposed. Rows stay rows.")
 normalize.mutant("rows_then_columns", body="""
@@ -213,25 +226,25 @@ normalize.mutant("one_added_to_the_sum", "x.sum(dim=-1, keepdim=True)", "(x.sum(
 normalize.mutant("loop_that_writes_into_x", hint=3, body="""
     for i in range(x.size(0)):
         x[i] = x[i] / x[i].sum()
-    return x""", says="Two things: writing x[i] = ... changes the caller's tensor; and with axes in front, x[i] is "
-    "no longer a row.")
+    return x""", says="Two things: x itself was changed, and it belongs to the caller; and with axes in front, each "
+    "item of the first axis sums to 1 as a whole, not each row.")
 normalize.mutant("transposed_and_back", hint=2, body="""
     back = tuple(range(x.dim() - 1, -1, -1))
-    return (x.permute(back) / x.sum(dim=-1)).permute(back)""", says="Right for a table. With axes in front, `.T` "
-    "reverses all axes, so the sums meet the wrong one. keepdim=True needs no transpose.")
+    return (x.permute(back) / x.sum(dim=-1)).permute(back)""", says="Right for a table. With axes in front, the sums "
+    "met the wrong axis, as they do where `.T` reverses all axes. keepdim=True needs no transpose.")
 normalize.mutant("swapped_and_back", "x / x.sum(dim=-1, keepdim=True)", "(x.mT / x.sum(dim=-1)).mT", hint=2,
-    says="Right for a table. With axes in front, each table met the sums of all tables. The sums need an axis of "
-    "size 1, which keepdim=True gives.")
+    says="Right for a table. With axes in front, the sums do not line up with their tables. They need an axis of size "
+    "1, which keepdim=True gives.")
 normalize.mutant("nothing_returned", "return x / x.sum(dim=-1, keepdim=True)", "return",
     says="Nothing came back: the result is None. A function needs a `return` for what it has calculated.")
 normalize.mutant("gradient_lost", "x / x.sum(dim=-1, keepdim=True)",
     "x.detach() / x.detach().sum(dim=-1, keepdim=True)", says=SHARED["no gradient"])
-normalize.mutant("gradient_through_one_part", "x.sum", "x.detach().sum", says="The numbers are right, but half of "
-    "the gradient is missing: the sums are detached. They depend on x as well.")
+normalize.mutant("gradient_through_one_part", "x.sum", "x.detach().sum", says="The numbers are right, but half of the "
+    "gradient is missing: the part that goes through the sums. They depend on x as well, so they must not be detached.")
 
 shapes = solution("shapes")
 shapes.mutant("product_keeps_both_inner_sizes", hint=1, body="return answers_but(product=(2, 3, 4, 4, 5))",
-    says="a @ b: you wrote all sizes of a and b one after the other. The two axes that meet, both of size 4, "
+    says="a @ b: these are all sizes of a and b, one after the other. The two axes that meet, both of size 4, "
     "disappear.")
 shapes.mutant("product_keeps_one_inner_size", hint=1, body="return answers_but(product=(2, 3, 4, 5))",
     says="a @ b: the size 4 of the axes that meet is still there. Each entry is a sum over that axis, so it "
@@ -269,9 +282,11 @@ shapes.mutant("sum_like_d", hint=1, body="return answers_but(both=(5,))",
 shapes.mutant("sum_crosswise", hint=1, body="return answers_but(both=(5, 3))", says="c + d: the axes are in the "
     "wrong order. Write the shapes above one another, flush right, and compare column by column.")
 shapes.mutant("sum_with_all_axes", hint=1, body="return answers_but(both=(3, 1, 5))",
-    says="c + d: you wrote the axes one after the other. They are lined up from the right: the last ones meet.")
+    says="c + d: these are the axes of both, one after the other. They are lined up from the right: the last ones "
+    "meet.")
 shapes.mutant("sum_of_the_sizes", hint=2, body="return answers_but(both=(3, 6))",
-    says="c + d: the sizes were added. Adding tensors adds entries, never sizes; an axis of size 1 stretches.")
+    says="c + d: 6 is the sum of the sizes 1 and 5. Adding tensors adds entries, never sizes; an axis of size 1 "
+    "stretches.")
 shapes.mutant("sum_with_one_axis_left", hint=1, body="return answers_but(both=(3,))",
     says="c + d: one axis is missing. The result has as many axes as the tensor with more of them.")
 shapes.mutant("sum_in_one_row", hint=1, body="return answers_but(both=(15,))", says="c + d: the number of entries is "
@@ -305,7 +320,8 @@ shapes.mutant("all_flat", body="return answers_but(flat=(24,))",
 shapes.mutant("front_joined", body="return answers_but(flat=(6, 4))", says="a.flatten(1): the first two axes were "
     "joined. Joining begins at axis 1, counted from 0, and goes to the end.")
 shapes.mutant("sizes_added", hint=3, body="return answers_but(flat=(2, 7))",
-    says="a.flatten(1): the sizes were added. Joined axes hold every combination, so their sizes are multiplied.")
+    says="a.flatten(1): 7 is the sum of the sizes 3 and 4. Joined axes hold every combination, so their sizes are "
+    "multiplied.")
 shapes.mutant("flat_changes_nothing", hint=3, body="return answers_but(flat=(2, 3, 4))",
     says="a.flatten(1): that is the shape of a itself. The axes from 1 on become one.")
 shapes.mutant("flat_lost_the_front", hint=3, body="return answers_but(flat=(12,))",
@@ -317,13 +333,16 @@ shapes.mutant("flat_with_one_kept", body="return answers_but(flat=(2, 1, 12))",
 shapes.mutant("number_without_a_comma", body="return answers_but(flat=24)", says="a.flatten(1): a single number is "
     "not a shape, which is a tuple: write every size, in parentheses, with commas.")
 shapes.mutant("sum_without_a_comma", hint=1, body="return answers_but(both=5)",
-    says="c + d: (5) is the number 5, since a tuple of one needs a comma, (5,). It is not the right shape either.")
+    says="c + d: there is the number 5 in place of a shape. A tuple of one needs a comma, (5,). It is not the right "
+    "shape either.")
 shapes.mutant("shapes_as_text", body="return {key: str(shape) for key, shape in answers_but().items()}",
-    says="The shapes are in quotation marks, which makes them text. Only the keys are text; a shape is a tuple.")
+    says="a @ b: there is text in place of its shape. Only the keys are text; a shape is a tuple, without quotation "
+    "marks.")
 shapes.mutant("tensors_instead", body="return {key: torch.zeros(shape) for key, shape in answers_but().items()}",
-    says="These are tensors. Write the shapes that you worked out, as tuples of whole numbers.")
+    says="a @ b: there is a tensor in place of its shape. Write the shape that you worked out, as a tuple of whole "
+    "numbers.")
 shapes.mutant("list_of_shapes", body="return list(answers_but().values())",
-    says="The shapes came back without their keys. A dictionary was asked for: each expression, a colon, its shape.")
+    says="That is not a dictionary, and one was asked for: each expression, a colon, its shape.")
 shapes.mutant("keys_without_spaces",
-    body='return {key.replace(" ", ""): shape for key, shape in answers_but().items()}', says="The keys are spelled "
-    "without spaces. Copy them from the docstring: a dictionary finds only what is equal to the letter.")
+    body='return {key.replace(" ", ""): shape for key, shape in answers_but().items()}', says="There is no key \"a @ "
+    "b\". Copy the keys from the docstring, spaces included: a dictionary finds only what is equal to the letter.")

@@ -26,11 +26,12 @@ lookup.mutant("squared_distances", hint=2, body="""
 lookup.mutant("temperature_ignored", "key @ query / temperature", "key @ query", hint=2,
     says="The temperature had no effect. It divides the scores, before softmax.")
 lookup.mutant("temperature_after_softmax", hint=2, body="return (key @ query).softmax(dim=-1) / temperature @ value",
-    says="The shares were divided by the temperature, after softmax: they no longer sum to 1.")
+    says="The mixture was divided by the temperature, so the shares in it no longer sum to 1. It is the scores that "
+    "are divided, before softmax.")
 lookup.mutant("root_of_the_temperature", "key @ query / temperature", "key @ query / temperature ** 0.5",
-    says="The scores were divided by something other than the temperature. Is there a root, or a width, in it?")
+    says="The scores were divided by the root of the temperature. Divide them by the temperature itself.")
 lookup.mutant("temperature_twice", "key @ query / temperature", "key @ query / temperature ** 2",
-    says="The temperature divided twice, once in the query and once in the keys, say. It divides each score once.")
+    says="The scores were divided by the temperature twice. It divides each score once.")
 lookup.mutant("scaled_by_the_width", "key @ query / temperature", "key @ query / temperature / query.size(-1) ** 0.5",
     says="The scores were divided by the root of the width too. That is lesson 3; here the temperature alone "
     "divides.")
@@ -60,7 +61,8 @@ lookup.mutant("a_row_too_many", body="return ((key @ query / temperature).softma
 lookup.mutant("exponentials_overflow", body="""
     e = (key @ query / temperature).exp()
     return e / e.sum() @ value""",
-    says="Right for small scores. Large ones overflow when exp is written out: use PyTorch's softmax.")
+    says="Right for small scores. For large ones NaN came out, as it does when exp is written out and overflows: use "
+    "PyTorch's softmax.")
 lookup.mutant("shares_without_exp", body="""
     scores = key @ query / temperature
     return scores / scores.sum() @ value""", says="The scores were divided by their sum, without exp. Scores can be "
@@ -68,7 +70,8 @@ lookup.mutant("shares_without_exp", body="""
 lookup.mutant("cosine", body="""
     unit = torch.nn.functional.normalize
     return (unit(key, dim=-1) @ unit(query, dim=-1) / temperature).softmax(dim=-1) @ value""",
-    says="The query and the keys were scaled to the same norm first. The score is the plain dot product.")
+    says="The scores are cosines: the norms of the query and the keys play no part. The score is the plain dot "
+    "product.")
 lookup.mutant("distances", "key @ query", "(key - query).norm(dim=-1)", hint=2,
     says="The scores are distances. A large score means a good fit: the dot product.")
 lookup.mutant("negative_distances", "key @ query", "-(key - query).norm(dim=-1)", hint=2,
@@ -76,21 +79,22 @@ lookup.mutant("negative_distances", "key @ query", "-(key - query).norm(dim=-1)"
 lookup.mutant("keys_beside_keys", hint=2, body="""
     best = key[(key @ query).argmax()]
     return (key @ best / temperature).softmax(dim=-1) @ value""",
-    says="The keys were compared with one another, or with the best of them. Compare them with the query.")
+    says="The keys were compared with the best of them. Compare them with the query.")
 lookup.mutant("no_gradient", "key @ query", "key.detach() @ query.detach()", every=True,
     says="The result is right, but no gradient comes back: something on the way drops the graph, as detach, .data, "
     "item(), torch.tensor, no_grad and the math module do.")
 lookup.mutant("rounded_down", "key @ query / temperature", "key @ query // temperature",
-    says="The scores were rounded down: // cuts the fraction off. Use /.")
+    says="The scores were rounded down to whole numbers, as // does. Use /.")
 lookup.mutant("softmax_twice", "key @ query / temperature", "(key @ query / temperature).softmax(dim=-1)",
     says="Softmax was applied twice: the shares are too even. Once is enough.")
 lookup.mutant("last_term_only", hint=3, body="return (key @ query / temperature).softmax(dim=-1)[-1] * value[-1]",
-    says="Only the last value arrives, times its share: the loop overwrites the result instead of adding to it.")
+    says="Only the last value arrives, times its share. All of them belong in the mixture, so in a loop each is added "
+    "to the sum so far.")
 lookup.mutant("summed_over_the_wrong_axis", "(key @ query / temperature).softmax(dim=-1) @ value",
     "((key @ query / temperature).softmax(dim=-1)[:, None] * value).sum(dim=-1)", hint=3,
     says="Summed over the wrong axis: n numbers are left. Add up the n rows, so that D_v numbers are left.")
 lookup.mutant("logarithms_of_shares", "(key @ query / temperature).softmax", "(key @ query / temperature).log_softmax",
-    says="These shares do not sum to 1: log_softmax gives logarithms, sigmoid judges each score by itself. Use "
+    says="The values were mixed with logarithms of the shares, which do not sum to 1. log_softmax gives those. Use "
     "softmax.")
 
 additive = solution("additive_scores")
@@ -116,7 +120,8 @@ additive.mutant("added_along_the_sequence", hint=2,
     says="Queries and keys were concatenated. A score belongs to a pair: add each query to each key.")
 additive.mutant("axes_in_the_same_place", hint=2,
     body="return torch.tanh((query @ w_q.mT)[:, :, None] + (key @ w_k.mT)[:, :, None]) @ v",
-    says="Both got their axis of size 1 in the same place, so no pairs were made. They belong in different places.")
+    says="Query i met key i only, as happens when both get their axis of size 1 in the same place. For pairs, these "
+    "axes belong in different places.")
 additive.mutant("multiplied", body="return torch.tanh((query @ w_q.mT)[:, :, None] * (key @ w_k.mT)[:, None]) @ v",
     says="Query and key were multiplied. In the additive score they are added, inside tanh.")
 additive.mutant("dot_products", hint=2, body="return query @ w_q.mT @ (key @ w_k.mT).mT", says="These are dot "
@@ -127,12 +132,14 @@ additive.mutant("v_not_summed", hint=3, body="return torch.tanh(summed(query, ke
     says="Four axes are left: the h numbers were weighted by v and not added up.")
 additive.mutant("tanh_written_out", "q, k = (query @ w_q.mT, key @ w_k.mT)", "s = summed(query, key, w_q, w_k)",
     "torch.tanh(q[:, :, None] + k[:, None])", "(s.exp() - (-s).exp()) / (s.exp() + (-s).exp())",
-    says="Right for small numbers. Written with exp, tanh overflows for large ones: use torch.tanh.")
+    says="Right for small numbers. For large ones NaN came out, as it does when tanh is written with exp, which "
+    "overflows: use torch.tanh.")
 additive.mutant("averaged", hint=3, body="return (torch.tanh(summed(query, key, w_q, w_k)) * v).mean(dim=-1)",
     says="The h numbers were averaged where they should be added up.")
 additive.mutant("sigmoid", body="return torch.sigmoid(summed(query, key, w_q, w_k)) @ v",
-    says="A function other than tanh was used, such as sigmoid or ReLU.")
-additive.mutant("relu", "torch.tanh", "torch.relu", says="ReLU was used. The formula has tanh, which keeps the sign.")
+    says="The sum went through a sigmoid. The formula has tanh, which keeps the sign.")
+additive.mutant("relu", "torch.tanh", "torch.relu",
+    says="The negative numbers in the sum became 0, as ReLU makes them. The formula has tanh, which keeps the sign.")
 additive.mutant("already_softmax", body="return (torch.tanh(summed(query, key, w_q, w_k)) @ v).softmax(dim=-1)",
     says="Softmax was applied. Scores were asked for: weights come in the next exercise.")
 additive.mutant("subtracted", body="return torch.tanh((query @ w_q.mT)[:, :, None] - (key @ w_k.mT)[:, None]) @ v",
@@ -144,10 +151,11 @@ additive.mutant("as_many_columns_as_queries", body="""
     for q in range(query.size(1)):
         k = (key @ w_k.mT)[:, q, None]
         table[:, :, q] = torch.tanh(query @ w_q.mT + k) @ v
-    return table""", says="The loop over keys counted the queries. There are S keys, so S columns: keys.size(1).")
+    return table""", says="There are only as many columns as queries. There are S keys, so S columns: key.size(1).")
 additive.mutant("batches_mixed", hint=1,
     body="return torch.tanh((query @ w_q.mT)[:, None, :, None] + (key @ w_k.mT)[None, :, None]) @ v",
-    says="Sentences met one another: the result has a batch axis twice, or too many axes.")
+    says="Sentences met one another, so the result has a batch axis twice. Queries meet the keys of their own sentence "
+    "only.")
 additive.mutant("v_is_missing", hint=3, body="return torch.tanh(summed(query, key, w_q, w_k))",
     says="v is missing: each pair still has h numbers. v turns them into one score.")
 additive.mutant("v_inside_tanh", hint=3, body="return torch.tanh(summed(query, key, w_q, w_k) * v).sum(dim=-1)",
@@ -156,8 +164,8 @@ additive.mutant("scaled_scores", body="return torch.tanh(summed(query, key, w_q,
     says="The scores were divided by a root. That belongs to dot products (lesson 3), not here.")
 additive.mutant("rows_in_other_places", "q, k = (query @ w_q.mT, key @ w_k.mT)",
     "q = (torch.tanh(summed(query, key, w_q, w_k)) @ v).mT", "torch.tanh(q[:, :, None] + k[:, None]) @ v",
-    "q.reshape(query.size(0), query.size(1), key.size(1))", says="The right numbers in the wrong places: reshape and "
-    "view do not transpose. Build the table with queries first.")
+    "q.reshape(query.size(0), query.size(1), key.size(1))", says="The right numbers in the wrong places, as reshape "
+    "and view leave them, which do not transpose. Build the table with queries first.")
 additive.mutant("scores_cut_off", body="return (torch.tanh(summed(query, key, w_q, w_k)) @ v).detach()",
     says="The scores are right, but no gradient passes: detach, .item(), torch.tensor and no_grad drop the graph.")
 
@@ -182,7 +190,7 @@ attention.mutant("dot_product_attention", "additive_scores(query, key, w_q, w_k,
     "(query @ w_q.mT @ (key @ w_k.mT).mT)",
     says="The scores are dot products of the projections. Here they are additive: tanh of the sum, weighted by v.")
 attention.mutant("tanh_left_out", "additive_scores(query, key, w_q, w_k, v)", "(summed(query, key, w_q, w_k) @ v)",
-    says="Every query got the same weights: without tanh what the query adds cancels in softmax.")
+    says="Every query got the same weights, as happens without tanh: what the query adds then cancels in softmax.")
 attention.mutant("one_context_for_all", "additive_scores", "scored", "weights @ value", "(weights @ value).sum(dim=1)",
     hint=2, says="The contexts of all queries were added up. Each query has a context of its own.")
 attention.mutant("context_per_key", "additive_scores", "scored", "weights @ value",
@@ -216,7 +224,8 @@ attention.mutant("tanh_taken_apart", body="""
     apart = torch.tanh(query @ w_q.mT)[:, :, None] + torch.tanh(key @ w_k.mT)[:, None]
     weights = (apart @ v).softmax(dim=-1)
     return (weights @ value, weights)""",
-    says="Every query got the same weights: tanh was taken of query and key apart. Add first, as in exercise 1.2.")
+    says="Every query got the same weights, as happens when tanh is taken of query and key apart. Add first, as in "
+    "exercise 1.2.")
 attention.mutant("one_query_as_in_look", "additive_scores", "scored", "weights @ value",
-    "(weights[..., None] * value).sum(dim=2)", hint=3, says="It stopped: weights[..., None] is (B, L, S, 1), and "
-    "value has no axis for the L queries. `weights @ value` mixes for each query.")
+    "(weights[..., None] * value).sum(dim=2)", hint=3, says="It stopped: the weights have an axis for the L queries "
+    "and value has none, so the two do not line up. `weights @ value` mixes for each query.")

@@ -33,7 +33,8 @@ project.mutant("one_after_another", hint=3, body="""
     query = x @ w_q
     key = query @ w_k
     return (query, key, key @ w_v)""",
-    says="The keys were computed from the queries, and the values from the keys. All three come from x itself.")
+    says="It stopped: x had been multiplied by one matrix when it met the next. Queries, keys and values all come from "
+    "x itself.")
 project.mutant("tokens_transposed", "x @ w_q", "x.mT @ w_q", "x @ w_k", "x.mT @ w_k", "x @ w_v", "x.mT @ w_v", hint=2,
     says="The tokens were transposed. Each word is already a row of x, so x needs no transpose.")
 project.mutant("values_transposed", "x @ w_v", "(x @ w_v).mT", hint=3,
@@ -55,8 +56,8 @@ project.mutant("weights_transposed", hint=2, body="return (F.linear(x, w_q), F.l
     says="The matrix was transposed. F.linear and .mT do that. Here the matrices are already (E, D), so @ alone is "
     "right.")
 project.mutant("gradient_cut_off", "x @ w_q", "x @ w_q.data", "x @ w_k", "x @ w_k.data", "x @ w_v", "x @ w_v.data",
-    says="The values are right, but no gradient reaches the matrices, so they could not learn. Use neither .data nor "
-    "detach.")
+    says="The values are right, but no gradient reaches the matrices, so they could not learn. .data and detach, for "
+    "example, cut it off.")
 project.mutant("cut_into_thirds", hint=3, body="return (x @ torch.cat([w_q, w_k, w_v], dim=-1)).chunk(3, dim=-1)",
     says="Queries, keys and values were cut from one product as equal thirds. Values may be wider or narrower than "
     "queries and keys.")
@@ -65,19 +66,22 @@ attention = solution("attention_scores")
 attention.mutant("no_transpose", "key.mT", "key", hint=2,
     says="The inner sizes do not match: rows of the query meet columns of the key. Swap the key's last two axes.")
 attention.mutant("all_axes_reversed", "key.mT", "key.permute(*range(key.ndim - 1, -1, -1))", hint=3,
-    says="`.T` reverses all axes, including batch and heads. `.mT` swaps only the last two.")
+    says="With batch and heads in front it stopped, because these axes no longer line up. `.T` reverses all axes. "
+    "`.mT` swaps only the last two.")
 attention.mutant("first_axes_swapped", "key.mT", "key.transpose(0, 1)", hint=2,
-    says="`transpose(0, 1)` counts from the front, where the batch and heads are. Count from the end: -2 and -1.")
+    says="With batch and heads in front it stopped, because these axes no longer line up. `transpose(0, 1)` would swap "
+    "them. Count from the end: -2 and -1.")
 attention.mutant("keys_in_rows", "query @ key.mT", "key @ query.mT", hint=1,
     says="The table is transposed: it has a row per key. Each query gets a row of its own, with one column per key.")
 attention.mutant("scaled_already", "query @ key.mT", "query @ key.mT / query.size(-1) ** 0.5", hint=3,
     says="The scores were divided by the square root of the dimension. That is lesson 3. Return the plain dot "
     "products here.")
 attention.mutant("cosine", "query @ key.mT", "F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT", hint=3,
-    says="The vectors were normalized first, so their norms are lost. A dot product keeps them: a larger norm is "
-    "more insistent.")
+    says="The norms of the vectors are lost: these are cosines. A dot product keeps the norms: a larger norm is more "
+    "insistent.")
 attention.mutant("entry_by_entry", "query @ key.mT", "(query * key).sum(dim=-1)", hint=1,
-    says="`*` pairs up entries. Every query has to meet every key, which is what `@` does.")
+    says="It stopped: taken entry by entry, query i meets only key i. Every query has to meet every key, which is what "
+    "`@` does.")
 attention.mutant("softmax_too_early", "query @ key.mT", "(query @ key.mT).softmax(dim=-1)", hint=3,
     says="These are weights: softmax was applied. Scores are the numbers before softmax.")
 attention.mutant("distance", "query @ key.mT", "torch.cdist(query, key)", says="These are distances between queries "
@@ -88,16 +92,18 @@ attention.mutant("input_changed", body="""
     return scores""",
     says="The scores are right, but an input was changed along the way. `-=` or a trailing underscore does that.")
 attention.mutant("reshaped", "key.mT", "key.reshape(*key.shape[:-2], key.shape[-1], key.shape[-2])", hint=3,
-    says="`reshape` and `view` regroup the same numbers without swapping axes. `.mT` swaps them.")
+    says="The key's entries are mixed up, as `reshape` and `view` leave them: they regroup the same numbers without "
+    "swapping axes. `.mT` swaps them.")
 attention.mutant("matrices_only", "key.mT", "key.t()", hint=3,
     says="`.t()` is for a single matrix. With batch and heads in front, swap the last two axes.")
-attention.mutant("three_axes_only", "key.mT", "key.transpose(1, 2)", hint=2, says="`transpose(1, 2)` needs exactly "
-    "three axes. Count from the end, -2 and -1, and any number of leading axes will do.")
+attention.mutant("three_axes_only", "key.mT", "key.transpose(1, 2)", hint=2, says="It stopped: a single table has no "
+    "axis 2. Count from the end, -2 and -1, and any number of leading axes will do.")
 attention.mutant("batched_product_only", "query @ key.mT", "torch.bmm(query, key.mT)",
     says="`bmm` takes exactly three axes. `@` takes any number.")
 attention.mutant("loop_over_the_first_axis", "query @ key.mT",
     "torch.stack([torch.stack([q @ k for k in key]) for q in query])",
-    says="`for q in query` runs over the first axis, which is the batch as soon as there is one.")
+    says="It stopped as soon as there was a batch: along the first axis there are sentences then, and no longer "
+    "queries. `@` needs no loop.")
 attention.mutant("every_pair_of_all_heads", "query @ key.mT", "torch.tensordot(query, key, dims=([-1], [-1]))",
     says="Every query met the keys of all sentences and heads. Leading axes stay paired. Only the last two are "
     "multiplied.")
@@ -106,8 +112,8 @@ attention.mutant("all_added_up", "query @ key.mT", "(query.unsqueeze(-2) * key.u
 attention.mutant("summed_over_keys", "query @ key.mT", "(query.unsqueeze(-2) * key.unsqueeze(-3)).sum(dim=-2)",
     says="The products were summed over the keys. Each pair has D products: sum over the last axis.")
 attention.mutant("sums_of_entries", body="return query.sum(dim=-1, keepdim=True) @ key.sum(dim=-1, keepdim=True).mT",
-    says="Each vector was summed before the product. A dot product multiplies entry by entry first and sums "
-    "afterwards.")
+    says="Each score is the sum of a query's entries times the sum of a key's. A dot product multiplies entry by entry "
+    "first and sums afterwards.")
 attention.mutant("mean_instead_of_sum", "query @ key.mT", "query @ key.mT / query.size(-1)", hint=3,
     says="The sum was divided by the number of entries, which makes it a mean. A dot product is the sum.")
 attention.mutant("negated", "query @ key.mT", "-(query @ key.mT)",
@@ -118,13 +124,13 @@ attention.mutant("another_dtype", "query @ key.mT",
 
 attend = solution("attend")
 attend.mutant("scores_cut_off", "query @ key.mT", "(query @ key.mT).clamp(-80, 80)", hint=3,
-    says="Large scores were clipped to keep exp finite, so keys with different scores got the same weight. Softmax "
-    "itself can handle any scores.")
+    says="Large scores were clipped, so keys with different scores got the same weight. Softmax itself can handle any "
+    "scores.")
 attend.mutant("softmax_again_before_mixing", "weights @ value", "weights.softmax(dim=-1) @ value", hint=2,
     says="The weights are right, but they went through softmax once more before they mixed the values.")
 attend.mutant("softmax_over_queries", "dim=-1", "dim=-2", hint=2, says=SHARED["softmax over queries"])
-attend.mutant("softmax_over_axis_0", "dim=-1", "dim=0", hint=2, says="`dim=0` is the queries of one sentence, and "
-    "the batch as soon as there is one. Count from the end: the keys are -1.")
+attend.mutant("softmax_over_axis_0", "dim=-1", "dim=0", hint=2, says="Softmax ran over axis 0: the queries of one "
+    "sentence, and the batch as soon as there is one. Count from the end: the keys are -1.")
 attend.mutant("softmax_over_axis_1", "dim=-1", "dim=1", hint=2, says="Axis 1 is right for one sentence, but with a "
     "batch and heads in front it is the heads. Count from the end: -1. Without a dim, softmax picks axis 0 or 1 itself.")
 attend.mutant("no_softmax", "(query @ key.mT).softmax(dim=-1)", "query @ key.mT", hint=2,
@@ -139,8 +145,9 @@ attend.mutant("softmax_over_everything", hint=2, body="""
     says="All the weights together sum to 1. Every query has a whole unit of attention, so every row must sum to 1.")
 attend.mutant("keys_mixed", "weights @ value", "weights @ key", hint=1,
     says="You mixed the keys. Keys decide how much. Values are what is mixed.")
-attend.mutant("weights_transposed_in_the_mix", "weights @ value", "weights.mT @ value", says="The weights were "
-    "transposed before mixing. Their columns belong to keys, and each key has a value, so no transpose is needed.")
+attend.mutant("weights_transposed_in_the_mix", "weights @ value", "weights.mT @ value", says="It stopped: the weights "
+    "came into the mix with a row per key. Their rows belong to queries and their columns to keys, each of which has a "
+    "value.")
 attend.mutant("weights_first", "(weights @ value, weights)", "(weights, weights @ value)", every=True, hint=3,
     says="Right tensors, wrong order: the output should come first, then the weights.")
 attend.mutant("output_alone", hint=3, body="return (query @ key.mT).softmax(dim=-1) @ value",
@@ -161,16 +168,17 @@ attend.mutant("divided_by_the_plain_sum", hint=3, body="""
 attend.mutant("exp_without_care", hint=3, body="""
     scores = (query @ key.mT).exp()
     weights = scores / scores.sum(dim=-1, keepdim=True)
-    return (weights @ value, weights)""", says="Right for small scores. But `exp` of a thousand is infinite, and "
-    "infinity over infinity is NaN. PyTorch's softmax avoids that.")
+    return (weights @ value, weights)""", says="Right for small scores. For large ones NaN came out: `exp` of a "
+    "thousand is infinite, and infinity over infinity is NaN. PyTorch's softmax avoids that.")
 attend.mutant("weights_detached", "(query @ key.mT).softmax(dim=-1)", "(query @ key.mT).softmax(dim=-1).detach()",
-    says="The values are right, but queries and keys get no gradient, so they could not learn. Do not detach the "
-    "weights.")
+    says="The values are right, but queries and keys get no gradient, so they could not learn. Neither scores nor "
+    "weights may be detached.")
 attend.mutant("row_sums_without_their_axis", body="""
     scores = (query @ key.mT).exp()
     weights = scores / scores.sum(dim=-1)
     return (weights @ value, weights)""",
-    says="The row sums lost their axis, so they were lined up with the columns. Keep the axis with keepdim.")
+    says="It stopped: one number per row was lined up with the columns, since it has no axis of its own for them. "
+    "keepdim keeps this axis.")
 attend.mutant("scores_mixed", "(query @ key.mT).softmax(dim=-1)", "query @ key.mT", "(weights @ value, weights)",
     "(weights @ value, weights.softmax(dim=-1))", hint=2,
     says="The weights are right, but the values were mixed with the scores. Mix them with the weights.")
@@ -190,10 +198,11 @@ attend.mutant("winner_takes_all", body="""
     says="Each query took only its best key. Attention mixes: every key gets a share.")
 attend.mutant("built_in_function",
     body="return (F.scaled_dot_product_attention(query, key, value), (query @ key.mT).softmax(-1))",
-    says="The weights are right, but the output was scaled: the built-in function divides the scores by the square "
-    "root of the dimension.")
+    says="The weights are right, but the output was scaled, as by the built-in function, which divides the scores by "
+    "the square root of the dimension.")
 attend.mutant("all_axes_of_the_key_reversed", "key.mT", "key.permute(*range(key.ndim - 1, -1, -1))",
-    says="`.T` reverses all axes of the key, including batch and heads. `.mT` swaps only the last two.")
+    says="With batch and heads in front it stopped, because these axes no longer line up. `.T` reverses all axes. "
+    "`.mT` swaps only the last two.")
 attend.mutant("values_first", "weights @ value", "value @ weights", every=True, says="The values are on the left. "
     "Rows of the output belong to queries, and so do rows of the weights, so the weights go on the left.")
 attend.mutant("later_keys_hidden", body="""
@@ -201,20 +210,21 @@ attend.mutant("later_keys_hidden", body="""
     later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
     weights = scores.masked_fill(later, -torch.inf).softmax(dim=-1)
     return (weights @ value, weights)""",
-    says="Keys to the right of the diagonal were hidden by a causal mask. Here every query may look at every key.")
+    says="Keys to the right of the diagonal were hidden, as by a causal mask. Here every query may look at every key.")
 attend.mutant("softmax_of_the_mixture", "(query @ key.mT).softmax(dim=-1)", "query @ key.mT",
     "(weights @ value, weights)", "((weights @ value).softmax(dim=-1), weights.softmax(dim=-1))", hint=2,
-    says="Softmax ran on the output too, or only there. It turns scores into weights. The mixture stays as it is.")
+    says="The output went through softmax after the scores had mixed the values. Softmax turns scores into weights. "
+    "The mixture stays as it is.")
 attend.mutant("largest_of_the_whole_table", hint=3, body="""
     e = (query @ key.mT - (query @ key.mT).max()).exp()
     weights = e / e.sum(dim=-1, keepdim=True)
-    return (weights @ value, weights)""", says="Right for small scores. A single maximum was subtracted from the "
-    "whole table, so a row far below it becomes 0/0. Each row has its own maximum.")
+    return (weights @ value, weights)""", says="Right for small scores. Rows far below the largest score become 0/0, "
+    "as happens when one maximum is subtracted from the whole table. Each row has its own.")
 attend.mutant("rounded", body="""
     weights = (query @ key.mT).softmax(dim=-1)
     weights = (10 * weights).round() / 10
     return (weights @ value, weights)""",
-    says="Almost right: the weights seem to have been rounded, or small ones set to zero. Leave them as they are.")
+    says="The weights are rounded to one decimal. Leave them as they are.")
 
 previous = solution("copy_previous_qk")
 previous.mutant("looks_at_itself", hint=2, body="return shifted(length, 0)", says="Each row looks at its own column. "
@@ -223,17 +233,17 @@ previous.mutant("looks_ahead", hint=2, body="return shifted(length, 1)",
     says="Each row looks one column ahead, at what comes next. The previous position has the smaller index.")
 previous.mutant("key_and_query_swapped", hint=2, body="""
     query, key = shifted(length, -1)
-    return (key, query)""", says="Each row looks ahead: the keys were shifted instead of the queries, or the two are "
-    "swapped. A query asks for the key of the position before it.")
+    return (key, query)""", says="Each row looks ahead, as it does when the keys are shifted in place of the queries. "
+    "A query asks for the key of the position before it.")
 previous.mutant("positions_as_numbers", hint=1, body="""
     key = torch.arange(float(length))[:, None]
     return ((key - 1).clamp(min=0), key)""",
-    says="Positions as plain numbers: in a product, the largest key wins, so rows look at the last column. Give each "
-    "position a direction of its own, such as a row of the identity matrix.")
+    says="Beyond the first rows, all look at the last column, which happens when positions are plain numbers: the "
+    "largest key wins. Give each a direction of its own, such as a row of the identity matrix.")
 previous.mutant("positions_as_numbers_from_minus_one", hint=1, body="""
     key = torch.arange(float(length))[:, None]
-    return (key - 1, key)""", says="Positions as plain numbers: in a product, the largest key wins, whatever is "
-    "asked for. Give each position a direction of its own, such as a row of the identity matrix.")
+    return (key - 1, key)""", says="Most rows look at the last column, which happens when positions are plain numbers: "
+    "the largest key wins. Give each a direction of its own, such as a row of the identity matrix.")
 previous.mutant("positions_as_numbers_from_one", hint=1, body="""
     key = torch.arange(float(length))[:, None] + 1
     return (100 * (key - 1).clamp(min=1), key)""",
@@ -252,32 +262,36 @@ previous.mutant("first_row_asks_for_nothing", hint=2, body="""
     query, key = shifted(length, -1)
     query[0] = 0.0
     return (query, key)""",
-    says="The first row's query is all zeros, so it favors no column over another. It should ask for its own key.")
+    says="The first row favors no column over another, as it does when its query is all zeros. It should ask for its "
+    "own key.")
 previous.mutant("logarithm_of_nothing", hint=3, body="""
     query, key = shifted(length, -1)
     return (query * math.log(99 * (length - 1)), key)""",
-    says="It failed at length 1, because the logarithm of 0 does not exist. With a single key, any query will do.")
+    says="It stopped with a math domain error: the logarithm of 0, for example, does not exist. At length 1 there is a "
+    "single key, so any query will do.")
 previous.mutant("two_back", hint=2, body="return shifted(length, -2)",
     says="Each row looks two columns back. It should look one back: the query of row i is the key of i - 1.")
 previous.mutant("all_rows_ask_alike", hint=2, body="""
     key = torch.eye(length)
-    return (30.0 * key[:1].expand(length, length), key)""", says="Every row asks for the first column: all the "
-    "queries are the same. Each row has to ask for its own predecessor.")
+    return (30.0 * key[:1].expand(length, length), key)""", says="Every row looks at the first column, as it does when "
+    "all the queries are the same. Each row has to ask for its own predecessor.")
 previous.mutant("last_row_forgotten", hint=2, body="""
     key = torch.eye(length)
     return (30.0 * torch.cat([key[1:], torch.zeros(1, length)]), key)""", says="The rows look one column ahead, and "
-    "the last one asks for nothing. The previous position has the smaller index.")
+    "the last one favors no column. The previous position has the smaller index.")
 previous.mutant("everywhere_alike", hint=1, body="return (torch.zeros(length, length), torch.zeros(length, length))",
-    says="Every row weights all columns equally. Either all keys are the same, or query and key share memory and one "
-    "overwrote the other.")
+    says="No row favors one column: its largest weights are equal, as they are when all keys are the same. Each "
+    "position needs its own, and query and key need memory of their own.")
 previous.mutant("always_six", hint=3, body="return shifted(6, -1)",
-    says="Right for six positions only: the size is hard-coded. Use length.")
+    says="Right for six positions only: whatever the length, there are six. Use length.")
 previous.mutant("infinite_numbers", "sharpness * key[previous]", "sharpness / key[previous]", hint=3,
-    says="One of the entries is infinite. A finite gap is enough: the weights have to be above 0.99, not equal to 1.")
+    says="One of the entries is infinite or NaN. A finite gap is enough: the weights have to be above 0.99, not equal "
+    "to 1.")
 previous.mutant("weights_instead", body="return torch.eye(length)[(torch.arange(length) - 1).clamp(min=0)]",
-    says="This is the finished pattern. Return the two matrices that produce it, query and key.")
+    says="A single tensor came back. The pattern itself is not asked for: return the two matrices that produce it, "
+    "query and key.")
 previous.mutant("second_row_by_hand", hint=2, body="""
     key = shifted(length, -1)[0]
     key[1] = key[0]
-    return (key, torch.eye(length))""", says="It needs a second row, and fails where there is only one. Build all "
-    "rows the same way and clamp the first index.")
+    return (key, torch.eye(length))""", says="It failed where there is only one position, which has no second row. "
+    "Build all rows the same way and clamp the first index.")

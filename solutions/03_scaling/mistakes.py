@@ -26,7 +26,7 @@ scores.mutant("divided_by_d", "math.sqrt(d_k)", "d_k", hint=1, says="The scores 
 scores.mutant("multiplied", "scores / math.sqrt(d_k)", "scores * math.sqrt(d_k)", hint=3,
     says="The scores were multiplied by the square root. They were too large already: divide.")
 scores.mutant("half_as_divisor", "math.sqrt(d_k)", "(d_k / 2)",
-    says="The scores were divided by half of d_k: `d_k ** 1 / 2` is `(d_k ** 1) / 2`. The square root is d_k ** 0.5.")
+    says="The scores were divided by half of d_k, which is what `d_k ** 1 / 2` gives. The square root is d_k ** 0.5.")
 scores.mutant("number_of_keys", "math.sqrt(d_k)", "math.sqrt(scores.size(-1))", hint=2, says="The scores were "
     "divided by the square root of the number of keys. What made them large is the dimension of the vectors, d_k.")
 scores.mutant("number_of_queries", "math.sqrt(d_k)", "math.sqrt(scores.size(-2))", hint=2, says="The scores were "
@@ -39,13 +39,13 @@ scores.mutant("by_the_measured_spread", "math.sqrt(d_k)", "scores.std()",
 scores.mutant("softmax_included", "scores / math.sqrt(d_k)", "(scores / math.sqrt(d_k)).softmax(dim=-1)", hint=3,
     says="Softmax was applied as well. Return only the scaled scores.")
 scores.mutant("whole_numbers", "scores / math.sqrt(d_k)", "scores // math.sqrt(d_k)",
-    says="The scores were rounded down: // cuts the fraction off. Use /.")
+    says="The scores were rounded down, as // does: it cuts the fraction off. Use /.")
 scores.mutant("weights_divided", "scores / math.sqrt(d_k)", "scores.softmax(dim=-1) / math.sqrt(d_k)", hint=3,
     says="These are weights, divided afterwards. It is the scores that have to shrink, before any softmax.")
-scores.mutant("half_of_d", "scores / math.sqrt(d_k)", "scores / d_k / 2", every=True, says="The scores were divided "
-    "by d_k and by 2: in `d_k**1/2` the power binds first. Compute the divisor alone and look at it.")
-scores.mutant("whole_root", "math.sqrt(d_k)", "int(d_k ** 0.5)", every=True, says="The square root was truncated to "
-    "a whole number, which goes unnoticed for 64. The root of 10 is 3.162, not 3.")
+scores.mutant("half_of_d", "scores / math.sqrt(d_k)", "scores / d_k / 2", every=True, says="The scores were divided by "
+    "d_k and by 2, as in `/ d_k**1/2` without parentheses. Compute the divisor alone and look at it.")
+scores.mutant("whole_root", "math.sqrt(d_k)", "int(d_k ** 0.5)", every=True,
+    says="The square root became a whole number, which goes unnoticed for 64. The root of 10 is 3.162, not 3.")
 scores.mutant("root_of_the_scores", "scores / math.sqrt(d_k)", "(scores / d_k).sqrt()",
     says="The scores are under the square root too, so negative ones became NaN. Only d_k belongs under the root.")
 scores.mutant("each_row_by_its_spread", "math.sqrt(d_k)", "scores.std(dim=-1, keepdim=True)",
@@ -61,11 +61,12 @@ score_in_steps = solution("score_std", spelled="""
 score_in_steps.mutant("mean_absolute_value", "torch.randn(2, n, d_k, generator=generator, dtype=torch.float64)",
     "pairs(d_k, n, generator)", 'raw = torch.einsum("nd,nd->n", q, k)', "raw = (q * k).sum(dim=-1).abs().mean().item()",
     "(raw.std(correction=0).item(), raw.std(correction=0).item() / d_k ** 0.5)", "(raw, raw / math.sqrt(d_k))",
-    says="This is the mean of the absolute values, about 0.8 of the standard deviation. `std` computes the spread.")
+    says="Both numbers are about 0.8 of the standard deviation, as the mean of the absolute values is. `std` computes "
+    "the spread.")
 score_in_steps.mutant("variance", "torch.randn(2, n, d_k, generator=generator, dtype=torch.float64)",
     "pairs(d_k, n, generator)", 'torch.einsum("nd,nd->n", q, k)', "(q * k).sum(dim=-1).var().item()",
     "(raw.std(correction=0).item(), raw.std(correction=0).item() / d_k ** 0.5)", "(raw, raw / d_k)",
-    says="The raw number is a variance: it is about d_k. The standard deviation is its square root.")
+    says="The raw number is about d_k, as a variance is. The standard deviation is its square root.")
 score_in_steps.mutant("generator_ignored", "torch.randn(2, n, d_k, generator=generator, dtype=torch.float64)",
     "(torch.randn(n, d_k), torch.randn(n, d_k))", 'torch.einsum("nd,nd->n", q, k)', "(q * k).sum(dim=-1).std().item()",
     "(raw.std(correction=0).item(), raw.std(correction=0).item() / d_k ** 0.5)", "(raw, raw / math.sqrt(d_k))", hint=2,
@@ -73,27 +74,28 @@ score_in_steps.mutant("generator_ignored", "torch.randn(2, n, d_k, generator=gen
 score_in_steps.mutant("seed_of_its_own", "torch.randn(2, n, d_k, generator=generator, dtype=torch.float64)",
     "pairs(d_k, n, torch.Generator().manual_seed(0))", 'torch.einsum("nd,nd->n", q, k)',
     "(q * k).sum(dim=-1).std().item()", "(raw.std(correction=0).item(), raw.std(correction=0).item() / d_k ** 0.5)",
-    "(raw, raw / math.sqrt(d_k))", hint=2, says="Every call gives the same numbers: a seed is set inside. Draw from "
-    "the generator that is passed in, as it is.")
+    "(raw, raw / math.sqrt(d_k))", hint=2, says="Every call gives the same numbers, as it does when a seed is set "
+    "inside. Draw from the generator that is passed in, as it is.")
 score_in_steps.mutant("uniform_numbers", "torch.randn(2, n, d_k, generator=generator, dtype=torch.float64)",
     "(torch.rand(n, d_k, generator=generator), torch.rand(n, d_k, generator=generator))",
     'torch.einsum("nd,nd->n", q, k)', "(q * k).sum(dim=-1).std().item()",
     "(raw.std(correction=0).item(), raw.std(correction=0).item() / d_k ** 0.5)", "(raw, raw / math.sqrt(d_k))", hint=2,
-    says="The spread is too small: these numbers are uniform, from torch.rand. Standard normal ones come from randn.")
+    says="The spread is much too small, as it is with uniform numbers from torch.rand. Standard normal ones come from "
+    "randn.")
 score_in_steps.mutant("not_summed", "torch.randn(2, n, d_k, generator=generator, dtype=torch.float64)",
     "pairs(d_k, n, generator)", 'torch.einsum("nd,nd->n", q, k)', "(q * k).std().item()",
     "(raw.std(correction=0).item(), raw.std(correction=0).item() / d_k ** 0.5)", "(raw, raw / math.sqrt(d_k))", hint=1,
-    says="This is the spread of single products, about 1. A score is the sum of d_k of them.")
+    says="The raw spread is about 1, which is that of single products. A score is the sum of d_k of them.")
 score_in_steps.mutant("summed_over_pairs", "torch.randn(2, n, d_k, generator=generator, dtype=torch.float64)",
     "pairs(d_k, n, generator)", 'torch.einsum("nd,nd->n", q, k)', "(q * k).sum(dim=0).std().item()",
     "(raw.std(correction=0).item(), raw.std(correction=0).item() / d_k ** 0.5)", "(raw, raw / math.sqrt(d_k))", hint=1,
-    says="The products were summed over the n pairs, not over the d_k entries of a vector: the axes have changed "
-    "places.")
+    says="The raw spread is about the root of n, as it is when the products are summed over the n pairs. A score sums "
+    "over the d_k entries of its two vectors.")
 score_in_steps.mutant("scaled_by_d", "torch.randn(2, n, d_k, generator=generator, dtype=torch.float64)",
     "pairs(d_k, n, generator)", 'torch.einsum("nd,nd->n", q, k)', "(q * k).sum(dim=-1).std().item()",
     "(raw.std(correction=0).item(), raw.std(correction=0).item() / d_k ** 0.5)", "(raw, raw / d_k)",
-    says="The raw spread is right, but the scaled one is too small: it was divided by d_k. Divide by the square root "
-    "of d_k.")
+    says="The raw spread is right, but the scaled one is too small, as it is when divided by d_k. Divide by the square "
+    "root of d_k.")
 score_in_steps.mutant("not_scaled", "torch.randn(2, n, d_k, generator=generator, dtype=torch.float64)",
     "pairs(d_k, n, generator)", 'torch.einsum("nd,nd->n", q, k)', "(q * k).sum(dim=-1).std().item()",
     "(raw.std(correction=0).item(), raw.std(correction=0).item() / d_k ** 0.5)", "(raw, raw)", hint=3,
@@ -105,13 +107,15 @@ score_in_steps.mutant("scaled_first", "torch.randn(2, n, d_k, generator=generato
 score_in_steps.mutant("one_vector_for_both", "torch.randn(2, n, d_k, generator=generator, dtype=torch.float64)",
     "pairs(d_k, n, generator)", 'torch.einsum("nd,nd->n", q, k)', "(q * q).sum(dim=-1).std().item()",
     "(raw.std(correction=0).item(), raw.std(correction=0).item() / d_k ** 0.5)", "(raw, raw / math.sqrt(d_k))",
-    says="Queries and keys are the same vectors, so every product is a square. Draw the keys separately.")
+    says="Both spreads are about 1.4 times what they should be, as when queries and keys are the same vectors. Draw "
+    "the keys separately.")
 score_in_steps.mutant("one_query_for_all", "torch.randn(2, n, d_k, generator=generator, dtype=torch.float64)",
     "pairs(d_k, n, generator)", 'torch.einsum("nd,nd->n", q, k)', "(k @ q[0]).std().item()",
     "(raw.std(correction=0).item(), raw.std(correction=0).item() / d_k ** 0.5)", "(raw, raw / math.sqrt(d_k))", hint=1,
-    says="One query met all n keys. Draw n queries, so that every pair is independent of the others.")
+    says="The spread varies too much from draw to draw, as when one query meets all n keys. Draw n queries, so that "
+    "every pair is independent of the others.")
 score.mutant("drawn_twice", "raw / math.sqrt(d_k)", "math.sqrt(d_k) / raw", every=True, hint=3,
-    says="The scaled scores come from a second draw. Draw n pairs once, then measure the same scores raw and scaled.")
+    says="The two spreads are not of the same scores. Draw n pairs once, then measure the same scores raw and scaled.")
 score_in_steps.mutant("tensors_returned", "torch.randn(2, n, d_k, generator=generator, dtype=torch.float64)",
     "pairs(d_k, n, generator)", 'torch.einsum("nd,nd->n", q, k)', "(q * k).sum(dim=-1).std()",
     "(raw.std(correction=0).item(), raw.std(correction=0).item() / d_k ** 0.5)", "(raw, raw / math.sqrt(d_k))", hint=3,
@@ -131,7 +135,7 @@ score.mutant("not_measured", body="return (float(d_k ** 0.5), 1.0)",
 score_in_steps.mutant("mean_of_products", "torch.randn(2, n, d_k, generator=generator, dtype=torch.float64)",
     "pairs(d_k, n, generator)", 'raw = torch.einsum("nd,nd->n", q, k)', "raw = (q * k).mean(dim=-1).std().item()",
     "(raw.std(correction=0).item(), raw.std(correction=0).item() / d_k ** 0.5)", "(raw, raw / math.sqrt(d_k))", hint=1,
-    says="The products were averaged. A score is their sum.")
+    says="Both spreads are close to 0, as they are when the products are averaged. A score is their sum.")
 
 jacobian = solution("softmax_jacobian")
 jacobian_in_steps = solution("softmax_jacobian", spelled="""
@@ -180,8 +184,9 @@ jacobian.mutant("one_table_for_all_rows", "products = weights.unsqueeze(-1) * we
     "w = weights.flatten()", "torch.diag_embed(weights) - products", "w.diag() - torch.outer(w, w)", hint=3,
     says="All rows were joined into one and gave a single large table. Each row has its own table: (..., n, n).")
 jacobian_in_steps.mutant("as_large_as_the_first_axis", "weights.size(-1)", "weights.size(0)", "weights[..., :, None]",
-    "weights.unsqueeze(-1)", "weights[..., None, :]", "weights.unsqueeze(-2)", hint=2, says="The identity matrix got "
-    "its size from the first axis, which is the batch as soon as there is one. It is n by n: count from the end.")
+    "weights.unsqueeze(-1)", "weights[..., None, :]", "weights.unsqueeze(-2)", hint=2, says="It stopped: something is "
+    "as large as the first axis, which is the batch as soon as there is one. The identity matrix is n by n: count from "
+    "the end.")
 jacobian_in_steps.mutant("same_weight_twice", "weights[..., :, None]", "weights.unsqueeze(-1)", "weights[..., None, :]",
     "weights.unsqueeze(-1)", hint=2, says="Off the diagonal, a weight is multiplied by itself. Entry [i, j] needs "
     "two weights: that of i and that of j.")
@@ -189,7 +194,8 @@ jacobian.mutant("rows_with_rows", hint=3, body="""
     if weights.ndim == 1:
         return weights.diag() - torch.outer(weights, weights)
     return torch.diag_embed(weights) - weights.mT @ weights""",
-    says="Rows were multiplied by one another: `@` sums over rows. Each row needs its own column times its own row.")
+    says="It stopped: one table was to be subtracted for several rows, as when `@` sums over them. Each row needs its "
+    "own column times its own row.")
 jacobian.mutant("weights_on_the_diagonal", hint=1, body="return torch.diag_embed(weights)", says="The weights are on "
     "the diagonal, and nothing else is there. The products w_i · w_j have to be subtracted from the whole table.")
 jacobian.mutant("delta_everywhere", hint=1, body="return weights.unsqueeze(-1) * (1 - weights.unsqueeze(-2))",
@@ -208,7 +214,8 @@ scaled.mutant("count_of_keys", hint=1, body="""
 scaled.mutant("axis_from_the_front", body="""
     scale = query.size(1) ** (-0.5) if scale is None else scale
     return mixed(query @ key.mT * scale, value)""",
-    says="D was read from axis 1, which is the heads as soon as there are any. Count from the end.")
+    says="With heads, the scale comes from their number, which is what axis 1 is then. D is the last axis: count from "
+    "the end.")
 scaled.mutant("zero_taken_for_none", hint=3,
     body="return mixed(query @ key.mT * (scale or query.size(-1) ** (-0.5)), value)",
     says="A scale of 0.0 was treated as no scale at all: `or` and `if scale` do that. Ask whether it is None.")
@@ -228,12 +235,12 @@ scaled.mutant("both_scales", hint=3,
     says="The given scale was applied on top of the default. It replaces the default.")
 scaled.mutant("scaled_on_both_sides", body="""
     scale = query.size(-1) ** (-0.5) if scale is None else scale
-    return mixed(query * scale @ (key * scale).mT, value)""", says="Query and key were both multiplied by the scale, "
-    "so the scores got it twice. Scale one of them, or the scores.")
+    return mixed(query * scale @ (key * scale).mT, value)""", says="The scores were multiplied by the scale twice, as "
+    "they are when query and key both are. Scale one of them, or the scores.")
 scaled.mutant("no_scale_at_all", body="return mixed(query @ key.mT * (1.0 if scale is None else scale), value)",
     says="With no scale given, the scores were not scaled. The default is 1 over the square root of D.")
 scaled.mutant("divided_by_the_width", "math.sqrt", "query.size", "query.size(-1)", "-1",
-    says="The default came out as 1 over D: the scores were divided by D itself, or by its square root twice.")
+    says="The default came out as 1 over D. It is 1 over the square root of D: divide by the root once.")
 scaled.mutant("multiplied_by_the_root", "1 / math.sqrt(query.size(-1))", "math.sqrt(query.size(-1))",
     says="The default multiplies by the square root of D. The scores are too large already: use 1 over the square "
     "root.")
@@ -258,7 +265,8 @@ scaled.mutant("exponentials_overflow", body="""
     e = (query @ key.mT * (query.size(-1) ** (-0.5) if scale is None else scale)).exp()
     weights = e / e.sum(dim=-1, keepdim=True)
     return (weights @ value, weights)""",
-    says="Right for small scores. Large ones overflow when exp is written out by hand. Use PyTorch's softmax.")
+    says="Right for small scores. For large ones NaN came out, as it does when exp is written out by hand and "
+    "overflows. Use PyTorch's softmax.")
 scaled.mutant("count_of_queries", hint=1, body="""
     scale = query.size(-2) ** (-0.5) if scale is None else scale
     return mixed(query @ key.mT * scale, value)""", says="The scale comes from the number of queries. It is the "

@@ -29,17 +29,20 @@ def one_pass(
 
 softmax = solution("stable_softmax")
 softmax.mutant("no_shift", hint=3, body="return x.exp() / x.exp().sum(dim=dim, keepdim=True)",
-    says="exp overflowed: exp of ten thousand is infinite, and infinity over infinity is NaN. Shift the scores "
-    "first.")
-softmax.mutant("one_shift_for_all", "x.amax(dim=dim, keepdim=True)", "x.max()", hint=3, says="The whole table was "
-    "shifted by one number. Rows far below it underflow to 0/0: each row has a largest score of its own.")
+    says="Large scores came out as NaN: exp of ten thousand is infinite, and infinity over infinity is NaN. Shift the "
+    "scores first.")
+softmax.mutant("one_shift_for_all", "x.amax(dim=dim, keepdim=True)", "x.max()", hint=3, says="Rows far below the "
+    "largest score came out as NaN, 0/0, as when one number shifts the whole table. Each row has a largest score of "
+    "its own.")
 softmax.mutant("shifted_by_the_mean", "x.amax", "x.mean", hint=3,
-    says="Shifted by the mean. The largest score can still be far above it and overflow. Shift by the largest.")
-softmax.mutant("shifted_by_the_smallest", "x.amax", "x.amin", hint=3, says="The scores were shifted by the smallest, "
-    "so no exponent is negative and large ones overflow. Shift by the largest.")
+    says="Where large scores are far apart, NaN came out, as after a shift by the mean: the largest score can still be "
+    "far above it and overflow. Shift by the largest.")
+softmax.mutant("shifted_by_the_smallest", "x.amax", "x.amin", hint=3, says="Where large scores are far apart, NaN came "
+    "out, as after a shift by the smallest: no exponent is negative then, and large ones overflow. Shift by the "
+    "largest.")
 softmax.mutant("sum_without_its_axis", "exponentials.sum(dim=dim, keepdim=True)", "exponentials.sum(dim=dim)", hint=1,
-    says="The sums, or the largest scores, lost their axis and were matched with columns instead. Keep it, with "
-    "keepdim.")
+    says="It stopped: one number per row, without an axis of its own, was matched with columns. Keep the axis of the "
+    "sums and of the largest scores, with keepdim.")
 softmax.mutant("both_results_of_max", hint=2, body="return (x - x.max(dim=dim, keepdim=True)).exp()",
     says="`max` with a `dim` returns the maxima and their indices. You need only the maxima: amax, or the first "
     "result.")
@@ -56,8 +59,8 @@ softmax.mutant("largest_along_the_last_axis", "x.amax(dim=dim, keepdim=True)", "
 softmax.mutant("axis_ignored", hint=1, body="return x.softmax(dim=-1)",
     says="Right along the last axis, but the argument dim had no effect.")
 softmax.mutant("shifted_by_the_largest_magnitude", "x.amax", "x.abs().amax", hint=3,
-    says="Shifted by the largest absolute value. Where all scores are far below 0, that shifts them further down, "
-    "and every exp rounds to 0. Shift by the largest score, whatever its sign.")
+    says="Where negative scores are the largest in magnitude, NaN came out, as after a shift by the largest absolute "
+    "value: every exp rounds to 0. Shift by the largest score, whatever its sign.")
 softmax.mutant("capped_from_above", "x - x.amax(dim=dim, keepdim=True)", "x.clamp(max=80.0)", hint=3,
     says="Large scores were capped, so keys with different scores got the same weight, and rows far below 0 still "
     "fail. Shift each row instead: that changes no weight.")
@@ -68,11 +71,12 @@ softmax.mutant("more_bits", "(x - x.amax(dim=dim, keepdim=True)).exp()",
     "exponentials / exponentials.sum(dim=dim, keepdim=True)", "x.to(exponentials).softmax(dim=dim)",
     says="The weights have a different dtype than the scores. With a shift, no extra bits are needed.")
 softmax.mutant("gradient_cut_off", body="return x.detach().softmax(dim=dim)",
-    says="The weights are right, but no gradient reaches the scores. Leave out detach and .data.")
+    says="The weights are right, but no gradient reaches the scores. detach and .data, for example, cut it off.")
 softmax.mutant("scores_changed", "exponentials = (x - x.amax(dim=dim, keepdim=True)).exp()",
     "x -= x.amax(dim=dim, keepdim=True)", "exponentials / exponentials.sum(dim=dim, keepdim=True)",
     "x.softmax(dim=dim)", hint=3,
-    says="The weights are right, but the caller's scores were changed: -= works in place. Make a new tensor.")
+    says="The weights are right, but the caller's scores were changed, as by -= and whatever else works in place. Make "
+    "a new tensor.")
 softmax.mutant("logarithms", body="return x.log_softmax(dim=dim)",
     says="These are the logarithms of the weights. Weights are positive and sum to 1.")
 softmax.mutant("small_number_added", "exponentials.sum(dim=dim, keepdim=True)",
@@ -85,20 +89,20 @@ softmax.mutant("shifted_above_only", hint=3,
     says="Rows do not sum to 1: the exponentials in the numerator differ from those in the sum. Compute them once.")
 softmax.mutant("nan_replaced_by_zero", hint=3,
     body="return torch.nan_to_num(x.exp() / x.exp().sum(dim=dim, keepdim=True))",
-    says="Large scores overflowed, and nan_to_num turned the NaN into 0: those rows have no weights at all. Shift "
-    "the scores before exp, and nothing overflows.")
-softmax.mutant("shifted_by_the_sum", "x.amax", "x.sum", hint=3, says="The scores were shifted by their sum, which "
-    "can be anything. Only a shift by the largest keeps every exp between 0 and 1.")
+    says="Rows of large scores have no weights at all: all are 0, as when exp overflows and NaN is then replaced by 0. "
+    "Shift the scores before exp, and nothing overflows.")
+softmax.mutant("shifted_by_the_sum", "x.amax", "x.sum", hint=3, says="Large scores came out as NaN, as after a shift "
+    "by their sum, which can be anything. Only a shift by the largest keeps every exp between 0 and 1.")
 softmax.mutant("first_axis_in_a_loop", "(x - x.amax(dim=dim, keepdim=True)).exp()",
     "[(row - row.max()).exp() for row in x]", "exponentials / exponentials.sum(dim=dim, keepdim=True)",
     "torch.stack([e / e.sum() for e in exponentials])", hint=1,
-    says="The loop runs along the first axis and treats whatever it finds as one row, so `dim` plays no part.")
+    says="Each part along the first axis sums to 1 as a whole, like a single row, so `dim` plays no part. Weights sum "
+    "to 1 along `dim`.")
 softmax.mutant("sum_along_the_last_axis", "exponentials.sum(dim=dim, keepdim=True)",
     "exponentials.sum(dim=-1, keepdim=True)", hint=3,
     says="The largest score was found along `dim`, but the sum ran along the last axis. Both go along `dim`.")
 softmax.mutant("infinities_replaced", body="return x.nan_to_num(neginf=0.0).softmax(dim=dim)",
-    says="Right for finite scores, but a score of minus infinity was replaced, so its key got some weight. It must "
-    "get none.")
+    says="Right for finite scores, but a key with a score of minus infinity got some weight. It must get none.")
 softmax.mutant("infinities_made_finite", body="return x.clamp(min=-10000.0).softmax(dim=dim)",
     says="Right as long as the other scores are larger. Very low scores, such as minus infinity, were replaced by a "
     "higher number, so in a row of low scores their keys get weight that is not theirs.")
@@ -115,20 +119,19 @@ temperature.mutant("multiplied", hint=1, body="return (x * temperature).softmax(
 temperature.mutant("weights_divided", hint=1, body="return x.softmax(dim=dim) / temperature",
     says="The weights were divided after softmax, so rows sum to 1/T. The temperature should divide the scores.")
 temperature.mutant("temperature_ignored", hint=1, body="return x.softmax(dim=dim)",
-    says="The temperature had no effect. Is it used at all, or did a later division cancel it?")
+    says="The temperature had no effect. It should divide the scores, before softmax. Where does it enter?")
 temperature.mutant("powers_of_weights", "x - x.amax(dim=dim, keepdim=True)", "x.softmax(dim=dim) ** (1 / temperature)",
     "(shifted / temperature).softmax(dim=dim)", "shifted / shifted.sum(dim=dim, keepdim=True)", hint=1,
-    says="Right on paper. But a weight that softmax rounded to 0 stays 0, whatever power you take: divide the "
-    "scores.")
+    says="Right on paper. But weights that are raised to such a power round to 0, and 0/0 is NaN: divide the scores.")
 temperature.mutant("any_temperature", hint=2, body="return (x / temperature).softmax(dim=dim)",
-    says="Right for temperatures above 0, but those of 0 and below are not rejected. Raise a ValueError.")
+    says="Temperatures of 0 and below are not rejected. Raise a ValueError for them.")
 temperature_in_steps.mutant("zero_accepted", "temperature <= 0", "temperature < 0",
     "(x.double() / temperature).softmax(dim).to(x.dtype)", "(x / temperature).softmax(dim=dim)", hint=2,
     says="Negative temperatures are rejected, but 0 is not. It would divide by 0.")
 temperature.mutant("another_error", hint=2, body="""
     assert temperature > 0
-    return (x / temperature).softmax(dim=dim)""", says="A bad temperature raises something other than a ValueError. "
-    "`assert` raises AssertionError; use `raise ValueError(...)`.")
+    return (x / temperature).softmax(dim=dim)""",
+    says="A bad temperature ends in an AssertionError, where a ValueError was asked for: use `raise ValueError(...)`.")
 temperature_in_steps.mutant("axis_ignored_here", "(x.double() / temperature).softmax(dim).to(x.dtype)",
     "((x - x.amax(dim=-1, keepdim=True)) / temperature).softmax(dim=-1)",
     says="Right along the last axis, but the argument dim had no effect.")
@@ -145,10 +148,12 @@ temperature.mutant("below_one_refused", hint=2, code="""
         return (x / temperature).softmax(dim=dim)""",
     says="A valid temperature was rejected. Only 0 and below have no meaning.")
 temperature_in_steps.mutant("rounded_down", "(x.double() / temperature).softmax(dim).to(x.dtype)",
-    "(x // temperature).softmax(dim=dim)", says="The scores were rounded down: // drops the fraction. Use /.")
+    "(x // temperature).softmax(dim=dim)",
+    says="The scores were rounded down, as // does: it drops the fraction. Use /.")
 temperature.mutant("overflow", "x - x.amax(dim=dim, keepdim=True)", "(x / temperature).exp()",
     "(shifted / temperature).softmax(dim=dim)", "shifted / shifted.sum(dim=dim, keepdim=True)", hint=3,
-    says="Right for small scores, but large ones overflow: use PyTorch's softmax, or shift as in exercise 4.1.")
+    says="Right for small scores, but large ones come out as NaN because exp overflows: use PyTorch's softmax, or "
+    "shift as in exercise 4.1.")
 temperature_in_steps.mutant("multiplied_and_refusing", "(x.double() / temperature).softmax(dim).to(x.dtype)",
     "(x * temperature).softmax(dim=dim)", hint=1, says="Bad temperatures are rejected, as they should be, but good "
     "ones multiply the scores. They should divide them.")
@@ -172,8 +177,8 @@ temperature_in_steps.mutant("quotient_overflows", "(x.double() / temperature).so
     "(x / temperature).softmax(dim=dim)", hint=3, says="Right until scores / T no longer fits the dtype: there it is "
     "infinite, and softmax gives nan. Shift each row, before you divide, so that no score is above 0.")
 temperature_in_steps.mutant("table_shifted", "(x.double() / temperature).softmax(dim).to(x.dtype)",
-    "((x - x.max()) / temperature).softmax(dim=dim)", hint=3, says="The largest score of the whole table was "
-    "subtracted, so every score of a lower row became −∞. Subtract each row's own largest.")
+    "((x - x.max()) / temperature).softmax(dim=dim)", hint=3, says="The row of lower scores came out as NaN, as when "
+    "the largest score of the whole table is subtracted: all of the row's become −∞. Subtract each row's own largest.")
 temperature.mutant("never_below_a_tenth", "shifted / temperature", "shifted / max(temperature, 0.1)",
     says="Small temperatures had the effect of a larger one. Any temperature above 0 is allowed, and counts as it "
     "is.")
@@ -182,8 +187,8 @@ attention = solution("attention_entropy")
 attention.mutant("logarithm_of_zero", hint=1, body="return -(weights * weights.log()).sum(dim=-1)",
     says="A weight of 0 gave NaN: its logarithm is minus infinity. It should contribute nothing.")
 attention.mutant("zero_mended_afterwards", hint=3, body="return -(weights * weights.log()).nan_to_num(0.0).sum(dim=-1)",
-    says="The values are right, but the gradient at 0 is NaN: the product was fixed after the logarithm had already "
-    "seen the 0.")
+    says="The values are right, but the gradient at 0 is NaN, as it is when the product is fixed after the logarithm "
+    "has already seen the 0.")
 attention.mutant("built_in_entr", hint=3, body="return torch.special.entr(weights).sum(dim=-1)",
     says="The values are right, but the gradient at 0 is infinite, as it is for entr and xlogy.")
 attention.mutant("small_number_added_to_weights", hint=2, body="return -(weights * (weights + 0.01).log()).sum(dim=-1)",
@@ -191,8 +196,8 @@ attention.mutant("small_number_added_to_weights", hint=2, body="return -(weights
     "0.")
 attention.mutant("tiny_number_added_to_weights", hint=2,
     body="return -(weights * (weights + 1e-8).log()).sum(dim=-1)",
-    says="A small number was added inside the logarithm, so all values are a little off, and a row with all weight on "
-    "one key does not give exactly 0.")
+    says="A row with all weight on one key does not give exactly 0, as when a small number is added inside the "
+    "logarithm: then all values are a little off.")
 attention.mutant("weights_clamped", "torch.where(weights > 0, weights, 1.0)", "weights.clamp(min=0.001)",
     "weights * safe.log()", "safe * safe.log()", hint=3, says="Small weights were raised to a lower bound, in the "
     "product too, so rows with zeros get too large an entropy.")
@@ -203,8 +208,7 @@ attention.mutant("sign_missing", body="return -torch.special.entr(weights).sum(d
 attention.mutant("mean_of_terms", body="return torch.special.entr(weights).mean(dim=-1)",
     says="The terms were averaged. They should be summed: n equal weights then give ln n.")
 attention.mutant("one_number_for_all", body="return torch.special.entr(weights).sum()",
-    says="All rows were summed into one number: by a sum without `dim`, or by a boolean index, which flattens. Each "
-    "row has an entropy of its own.")
+    says="All rows were summed into one number. Each row has an entropy of its own. Where are the rows joined?")
 attention.mutant("along_the_first_axis", body="return torch.special.entr(weights).sum(dim=0)",
     says="The sum ran along the first axis. A row's weights lie along the last one.")
 attention.mutant("terms_not_summed", body="return torch.special.entr(weights)",
@@ -221,20 +225,22 @@ attention.mutant("logarithms_unweighted", hint=3,
     says="The logarithms were summed without their weights. Each counts in proportion to its weight.")
 attention.mutant("tiny_number_added", "torch.where(weights > 0, weights, 1.0)", "weights + 1e-06",
     "weights * safe.log()", "safe * safe.log()", hint=2,
-    says="A small number was added, so a row with all its weight on one key no longer has an entropy of exactly 0.")
+    says="A row with all its weight on one key has an entropy that is not exactly 0, as when a small number is added. "
+    "Add none.")
 attention.mutant("axis_kept", body="return torch.special.entr(weights).sum(dim=-1, keepdim=True)",
     says="There is one axis too many: each row gives one number, so the last axis should be gone.")
 attention.mutant("log_softmax_of_weights", body="return -(weights * weights.log_softmax(dim=-1)).sum(dim=-1)",
-    says="log_softmax takes scores, and these are weights: it applies softmax a second time, and the logarithm is "
-    "that of other, more even weights.")
+    says="The logarithm is that of other, more even weights, as after a second softmax, which is also in log_softmax. "
+    "That takes scores, and these are weights.")
 
 streaming = solution("streaming_attend")
 streaming.mutant("pieces_averaged", hint=2, body="""
     outputs = [s.softmax(dim=-1) @ v for s, v in pieces_of(scores, values, chunk)]
     return torch.stack(outputs).mean(dim=0)""",
     says="The pieces were averaged as equals. Each should count in proportion to its sum of exponentials.")
-streaming.mutant("measured_against_the_mean", "s.amax", "s.amin", hint=2, says="Each piece was measured against its "
-    "mean or its smallest score: larger ones in it overflow. Only the largest score is safe.")
+streaming.mutant("measured_against_the_mean", "s.amax", "s.amin", hint=2, says="Where scores are far apart, NaN came "
+    "out, as when a piece is measured against its mean or its smallest score: larger ones in it overflow. Only the "
+    "largest score is safe.")
 streaming.mutant("pieces_added", hint=3,
     body="return sum((s.softmax(dim=-1) @ v for s, v in pieces_of(scores, values, chunk)))",
     says="The pieces were added up, each with a whole unit of attention. Together they should have only one.")
@@ -255,11 +261,11 @@ streaming.mutant("first_piece_twice", hint=1, body="""
     largest = max((piece.amax() for piece, _ in pieces))
     parts = [((s - largest).exp(), v) for s, v in pieces]
     return sum((e @ v for e, v in parts)) / sum((e.sum() for e, _ in parts))""",
-    says="The first piece counts twice: the loop starts from it and then meets it again.")
+    says="The first piece counts twice. A loop whose start holds the first piece already goes on with the second.")
 streaming.mutant("nothing_shrinks", hint=2,
     body="return one_pass(scores, values, chunk, sum_factor=0.0, mix_factor=0.0)",
-    says="The old sum and mixture never shrink when a larger score arrives. Is the old largest score overwritten "
-    "before the factor is computed from it?")
+    says="The old sum and mixture never shrink when a larger score arrives. Which two scores is their factor computed "
+    "from at that moment?")
 streaming.mutant("factor_upside_down", hint=3,
     body="return one_pass(scores, values, chunk, sum_factor=-1.0, mix_factor=-1.0)", says="The old sum and mixture "
     "grow when a larger score arrives. The factor is e to the power of old minus new, at most 1.")
@@ -276,7 +282,7 @@ streaming.mutant("largest_not_remembered", hint=1, body="""
         e = (s - s.max()).exp()
         mixed, total = (0 * mixed + e @ v, 0 * total + e.sum())
     return mixed / total""",
-    says="Only the last piece is in the result: the largest score so far, or the sums, are not carried over.")
+    says="Only the last piece is in the result. What is carried over from one piece to the next?")
 streaming.mutant("divided_in_the_loop", hint=3, body="""
     largest, total, mixed = (scores.new_tensor(-math.inf), 0.0, 0.0)
     for s, v in pieces_of(scores, values, chunk):
@@ -289,8 +295,8 @@ streaming.mutant("divided_in_the_loop", hint=3, body="""
 streaming.mutant("not_divided_by_the_sum", hint=3, body="return one_pass(scores, values, chunk, divide=False)",
     says="The mixture was not divided by the sum of exponentials at the end.")
 streaming.mutant("starts_at_zero", hint=1, body="return one_pass(scores, values, chunk, start=0.0)",
-    says="The largest score so far starts at 0, or at another number that is not low enough. If all scores are far "
-    "below it, everything rounds to 0/0. Start below them all.")
+    says="Scores far below 0 came out as NaN, 0/0, as when the largest score so far starts at 0 and all exponentials "
+    "round to 0. Start below all scores.")
 streaming.mutant("never_shifted", "s.amax", "v.amax", hint=2,
     says="Right for small scores only: exp of ten thousand is infinite. Measure against the largest score so far.")
 streaming.mutant("last_piece_dropped", hint=2, body="""
@@ -300,25 +306,26 @@ streaming.mutant("last_piece_dropped", hint=2, body="""
             new = torch.maximum(level, s.amax())
             e, shrink = ((s - new).exp(), (level - new).exp())
             total, mixed, level = (total * shrink + e.sum(), mixed * shrink + e @ v, new)
-    return mixed / total""", says="The last, shorter piece was left out: `n // chunk` counts full pieces only.")
+    return mixed / total""",
+    says="The last, shorter piece was left out. `n // chunk`, for example, counts full pieces only.")
 streaming.mutant("first_piece_alone", body="""
     s, v = pieces_of(scores, values, chunk)[0]
-    return s.softmax(dim=-1) @ v""", says="Only the first piece is in the result. Is there a `return` inside the "
-    "loop, or does the loop end too early?")
+    return s.softmax(dim=-1) @ v""",
+    says="Only the first piece is in the result. How often does the loop run before something is returned?")
 streaming.mutant("largest_of_the_first_piece", hint=2, body="""
     mixed, total, largest = (0.0, 0.0, scores[:chunk].max())
     for s, v in pieces_of(scores, values, chunk):
         e = (s - largest).exp()
         mixed, total = (mixed + e @ v, total + e.sum())
-    return mixed / total""", says="Everything was measured against the first piece's largest score. If a later one "
-    "is far larger, its exp overflows: update the largest score in each round.")
+    return mixed / total""", says="Where a far larger score comes later, NaN came out, as when everything is measured "
+    "against the first piece's largest score: exp overflows. Update the largest score in each round.")
 streaming.mutant("largest_of_this_piece", hint=1, body="""
     largest, total, mixed = (scores.new_tensor(-math.inf), 0.0, 0.0)
     for s, v in pieces_of(scores, values, chunk):
         shrink, e = ((largest - s.max()).exp(), (s - s.max()).exp())
         total, mixed, largest = (total * shrink + e.sum(), mixed * shrink + e @ v, s.max())
-    return mixed / total""", says="Everything was measured against the current piece's largest score. If that is far "
-    "lower than before, the factor for the old sums overflows: keep the largest score so far.")
+    return mixed / total""", says="Where far lower scores come later, NaN came out, as when everything is measured "
+    "against the current piece's largest: the factor for the old sums overflows. Keep the largest so far.")
 streaming.mutant("all_at_once", hint=2, body="""
     e = (scores - scores.max()).exp()
     return e @ values / e.sum()""",

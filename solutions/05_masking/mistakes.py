@@ -135,7 +135,7 @@ causal.mutant("shifted_the_wrong_way", hint=2, body="""
     return m.tril(m.size(0) - m.size(1))""", says="The triangle moved the wrong way: with more keys than queries its "
     "edge moves to the right, not to the left.")
 causal.mutant("square_only", hint=1, body="return ones(q_len, None, device).tril()",
-    says="k_len was not used: the mask has as many columns as rows. It needs one column per key.")
+    says="The mask has as many columns as rows, whatever k_len is. It needs one column per key.")
 causal.mutant("lying", body="""
     m = ones(q_len, k_len, device)
     return m.tril(m.size(1) - m.size(0)).mT""",
@@ -179,7 +179,7 @@ padding.mutant("keys_and_queries_hidden", "torch.arange(max_len, device=lengths.
 padding.mutant("floats_or_integers", body="return real(lengths, max_len)[:, None, None].float()",
     says="The right entries, but as numbers. A mask is boolean: what a comparison returns, or dtype=torch.bool.")
 padding.mutant("integer_mask", body="return real(lengths, max_len)[:, None, None].long()", says="The right entries, "
-    "but as integers, which PyTorch's function rejects. Leave the comparison as it is, boolean.")
+    "but as integers, which PyTorch's function rejects. A comparison gives a boolean mask by itself.")
 padding.mutant("as_wide_as_the_longest", "torch.arange(max_len, device=lengths.device)",
     "torch.arange(int(lengths.max()), device=lengths.device)", says="The mask is as wide as the longest sentence, "
     "equal to max_len only by chance. It must have max_len columns.")
@@ -190,8 +190,8 @@ padding.mutant("no_column", hint=2, body="return (torch.arange(max_len) < length
     says="Positions and lengths were compared entry by entry. One of them has to be a column, so that every pair is "
     "compared.")
 padding.mutant("device_forgotten", hint=3, body="return (torch.arange(max_len) < lengths[:, None])[:, None, None]",
-    says="The right table, but its positions are created on the default device. Create them where `lengths` is: "
-    "device=.")
+    says="The right table, but not on the device of `lengths`. What is created on the way, such as the positions, "
+    "needs device=.")
 padding.mutant("positions_as_column", hint=2, body="return (torch.arange(max_len)[:, None] < lengths)[:, None, None]",
     says="Positions run down and sentences across. A sentence is a row: make the lengths the column.")
 
@@ -201,13 +201,13 @@ combine.mutant("missing_ones_counted", hint=2, body="""
     if not kept:
         return None
     return sum((mask.int() for mask in kept)) == len(masks)""",
-    says="None was counted as a missing vote, so nothing is allowed next to a None. Leave None out.")
+    says="Next to a None nothing is allowed, as when None counts as a missing vote. Leave None out.")
 combine.mutant("either", hint=3, body="return folded(masks, lambda a, b: a | b)", says="Combined with \"or\": one "
     "permission is enough, so the future leaks in through the padding mask. Both must allow it.")
 combine.mutant("one_list_expected",
     body="return folded(list(masks[0]) if masks and masks[0] is not None else [], lambda a, b: a & b)",
-    says="Only the first mask was gone through, row by row. *masks collects all arguments into a tuple: loop over "
-    "`masks`.")
+    says="Only the rows of the first mask were combined with one another. *masks collects all arguments into a tuple: "
+    "loop over `masks`.")
 combine.mutant("exactly_one", hint=3, body="return folded(masks, lambda a, b: a ^ b)",
     says="Combined with \"exactly one of them\": where both masks allow looking, it came out forbidden.")
 combine.mutant("numbers_multiplied", hint=3,
@@ -220,10 +220,10 @@ combine.mutant("numbers_added", hint=3,
     body="return folded([m if m is None else m.int() for m in masks], lambda a, b: a + b)",
     says="The masks were added. A sum counts permissions, but all of them are needed. That is what & is for.")
 combine.mutant("first_only", body="return folded(masks, lambda a, b: a)",
-    says="Only the first mask counts. A `return` inside the loop does that, and so does a result that is not "
-    "assigned: `a.logical_and(b)` alone changes nothing.")
+    says="Only the first mask counts. Go through all of them, and assign the result each time: `a.logical_and(b)` "
+    "alone changes nothing.")
 combine.mutant("last_only", hint=3, body="return folded(masks, lambda a, b: b)",
-    says="Only the last mask counts. With `and`, Python returns one of the two; & works entry by entry.")
+    says="Only the last mask counts. Combine each mask with the result so far: & works entry by entry.")
 combine.mutant("result_turned_round", body="""
     mask = folded(masks, lambda a, b: a & b)
     return None if mask is None else ~mask""", says="The result is inverted: True marks where a rule forbids looking.")
@@ -232,14 +232,15 @@ combine.mutant("none_not_expected", hint=2, body="""
     for m in masks[2:]:
         result = result & m
     return result""",
-    says="It failed on a mask of None, or on no masks at all. None forbids nothing: leave it out before combining.")
+    says="It stopped at a mask that is not there. There may be a single mask, or none at all, and None among them, "
+    "which is left out before combining.")
 combine.mutant("none_forbids_everything", hint=1,
     body="return None if any((m is None for m in masks)) or not masks else folded(masks, lambda a, b: a & b)",
     says="One None among the masks made the whole result None. None means \"no rule\"; the other rules still hold.")
 combine.mutant("stops_at_the_first_none", hint=2, body="""
     mask = masks[:masks.index(None)] if None in masks else masks
-    return folded(mask, lambda a, b: a & b) if mask else None""", says="The first None ended the loop, so no mask "
-    "after it counts. None means \"no rule\": go on with the next one.")
+    return folded(mask, lambda a, b: a & b) if mask else None""",
+    says="No mask after the first None counts. None means \"no rule\": go on with the next one.")
 combine.mutant("true_for_nothing", hint=1, body="""
     mask = folded(masks, lambda a, b: a & b)
     return torch.tensor(True) if mask is None else mask""",
@@ -261,7 +262,8 @@ combine.mutant("written_into_a_mask", hint=3, body="""
         else:
             found[0] &= m
     return found[0].logical_and_(found[0]) if found else None""",
-    says="The combination is right, but one of the caller's masks was changed: &= works in place. Use &.")
+    says="A result was written into a mask, as by &=. That changes the caller's mask, and fails where the result has "
+    "more entries. Use &.")
 combine.mutant("python_and", hint=3, body="""
     found = [m for m in masks if m is not None]
     result = found[0] if found else None
@@ -284,8 +286,8 @@ softmax.mutant("minus_a_billion", hint=3, body="return hide(scores, mask, -10000
 softmax.mutant("minus_a_billion_then_zeroed", body="""
     weights = hide(scores, mask, -1000000000.0).softmax(dim=-1)
     return weights if mask is None else weights.masked_fill(~mask, 0.0)""",
-    says="Hidden keys got a large negative score, which is a score like any other: visible ones can be lower still, "
-    "and float16 cannot hold it. Only minus infinity loses to every score.")
+    says="Where scores are far below zero, hidden keys took the weight, as when theirs is a large negative number: "
+    "visible ones can be lower, and float16 cannot hold it. Only minus infinity loses to all.")
 softmax.mutant("a_score_of_zero", body="return hide(scores, mask, 0.0).softmax(dim=-1)", says="Hidden keys still get "
     "weight: a score near 0 is a score like any other, and e to the 0 is 1. Only −∞ gives 0.")
 softmax.mutant("scores_times_mask_then_cut", "-torch.inf", "0.0", hint=2, says="Hidden scores became 0 and entered "
@@ -294,36 +296,37 @@ softmax.mutant("mask_added", hint=2,
     body="return scores.softmax(dim=-1) if mask is None else (scores + mask.to(scores.dtype)).softmax(dim=-1)",
     says="The mask was added as 0 and 1: allowed scores rose by 1 and hidden keys stayed visible.")
 softmax.mutant("mask_not_used", body="return scores.softmax(dim=-1)",
-    says="The mask had no effect. masked_fill returns a new tensor; is its result used?")
+    says="The mask had no effect. Where does it enter, and is what comes out there used?")
 softmax.mutant("cut_and_shared_again", hint=2, body="""
     w = scores.softmax(dim=-1) if mask is None else scores.softmax(dim=-1) * mask
     return w / w.sum(dim=-1, keepdim=True)""",
-    says="The remaining weights were divided by their sum, which is 0 in an empty row: 0/0 is NaN.")
+    says="The empty row is NaN, in the gradient as well, as when the remaining weights are divided by their sum, which "
+    "is 0 there: 0/0. It should be all zeros.")
 softmax.mutant("cut_and_shared_again_safely", hint=2, body="""
     w = scores.softmax(dim=-1) if mask is None else scores.softmax(dim=-1) * mask
     total = w.sum(dim=-1, keepdim=True)
     return torch.where(total > 0, w / total.masked_fill(total == 0, 1.0), 0.0)""",
-    says="The mask came after softmax, or after its shift by the largest score. A hidden key with a large score then "
-    "takes all the weight, and nothing is left to share: hide first.")
+    says="A hidden key with a large score took all the weight, and nothing was left to share, as when the mask comes "
+    "after softmax, or after its shift: hide first.")
 softmax.mutant("small_number_in_the_sum", hint=2, body="""
     e = torch.zeros_like(scores) if scores.numel() == 0 else scores.softmax(dim=-1)
     e = e if mask is None else e * mask
-    return e / (e.sum(dim=-1, keepdim=True) + 0.01)""", says="Rows do not sum to exactly 1: a small number was added "
-    "to the sum to avoid 0/0. Only the empty row needs help, and after softmax.")
+    return e / (e.sum(dim=-1, keepdim=True) + 0.01)""", says="Rows do not sum to exactly 1, as when a small number is "
+    "added to the sum. Only the empty row needs help, and after softmax.")
 softmax.mutant("exponentials_by_hand", body="""
     e = scores.exp() if mask is None else scores.exp() * mask
     total = e.sum(dim=-1, keepdim=True)
     return torch.where(total > 0, e / total.masked_fill(total == 0, 1.0), 0.0)""", says="Right for small scores, but "
-    "large ones overflow: exp without a shift. Use softmax, or shift as in lesson 4.")
+    "large ones come out as NaN, as when exp overflows without a shift. Use softmax, or shift as in lesson 4.")
 softmax.mutant("nan_replaced", hint=2, body="""
     if mask is None:
         return scores.softmax(dim=-1)
     return (scores + torch.zeros_like(scores).masked_fill(~mask, -math.inf)).softmax(dim=-1).nan_to_num(0.0)""",
-    says="The values are right, but the gradient of the empty row is NaN: minus infinity was added. Write it with "
-    "masked_fill, and zero the row.")
+    says="The values are right, but the gradient of the empty row is NaN, as when minus infinity is added. Write it "
+    "with masked_fill, and zero the row.")
 softmax.mutant("zero_times_infinity", hint=2,
     body="return scores.softmax(dim=-1) if mask is None else (scores + (1 - mask.to(scores.dtype)) * -math.inf).softmax(-1)",
-    says="NaN everywhere: infinity was multiplied by the mask, and 0 times infinity is NaN. Write it with "
+    says="NaN everywhere, as when infinity is multiplied by the mask: 0 times infinity is NaN. Write it with "
     "masked_fill.")
 softmax.mutant("along_queries", "dim=-1", "dim=-2", every=True,
     says=SHARED["softmax over queries"])
@@ -343,14 +346,14 @@ softmax.mutant("always_float32",
     body="return shares(hide(scores.float() if scores.dtype != torch.float32 else scores.double(), mask))",
     says="The weights have a different dtype than the scores. Nothing here needs more bits.")
 softmax.mutant("no_gradient", body="return shares(hide(scores.detach(), mask))",
-    says="The weights are right, but no gradient reaches the scores. Leave out detach and .data.")
+    says="The weights are right, but no gradient reaches the scores. detach and .data, for example, cut it off.")
 softmax.mutant("hidden_scores_only", hint=2, body="return hide(scores, mask)",
     says="These are the scores with the hidden ones overwritten. Softmax is missing.")
 softmax.mutant("zero_times_infinity_then_hidden", hint=2, body="""
     if mask is None:
         return scores.softmax(dim=-1)
-    return (scores + ~mask * -math.inf).softmax(dim=-1).masked_fill(~mask, 0.0)""", says="Minus infinity was "
-    "multiplied by the mask, and 0 times infinity is NaN: allowed keys became NaN. Write it with masked_fill.")
+    return (scores + ~mask * -math.inf).softmax(dim=-1).masked_fill(~mask, 0.0)""", says="Allowed keys became NaN, as "
+    "when minus infinity is multiplied by the mask: 0 times infinity is NaN. Write it with masked_fill.")
 softmax.mutant("any_empty_row_zeroes_all", hint=3, body="""
     if mask is None:
         return scores.softmax(dim=-1)
@@ -367,7 +370,8 @@ attention.mutant("times_root", "1 / math.sqrt(query.size(-1))", "math.sqrt(query
 attention.mutant("given_scale_divides", body="""
     own = query.size(-1) ** 0.5 if scale is None else scale
     return mixed(shares(hide(scaled(query, key, 1 / own), mask)), value)""",
-    says="Right by default, but a scale that is passed in divides the scores. It multiplies them.")
+    says="Right by default, but it stopped at a scale of 0, which became a divisor. A scale that is passed in "
+    "multiplies the scores.")
 attention.mutant("over_value_width", "query.size", "value.size", hint=1,
     says="Scaled by the dimension of the values. It is the dimension of queries and keys that made the scores large.")
 attention.mutant("over_number_of_keys", hint=1,
@@ -382,7 +386,7 @@ attention.mutant("divided_by_the_scale", body="""
     return mixed(shares(hide(query @ key.mT / own, mask)), value)""",
     says="The scores were divided by the scale that was passed in. It should multiply them.")
 attention.mutant("scale_ignored", hint=2, body="return weighted(query, key, value, mask)",
-    says="Passing a scale had no effect: the argument is not used.")
+    says="Passing a scale had no effect. It should take the place of the default.")
 attention.mutant("scale_of_zero_lost", hint=2,
     body="return weighted(query, key, value, mask, scale=scale or query.size(-1) ** (-0.5))",
     says="With a scale of 0.0, the default was used instead. Only None means that no scale was given (and Python "
@@ -413,7 +417,7 @@ attention.mutant("mask_turned_round",
     body="return weighted(query, key, value, None if mask is None else ~mask, scale=scale)",
     says="The mask was inverted: hidden keys were seen and visible ones hidden. True means \"may look\".")
 attention.mutant("mask_ignored", body="return weighted(query, key, value, None, scale=scale)",
-    says="The mask had no effect: hidden keys get weight. masked_fill returns a new tensor; is its result used?")
+    says="The mask had no effect: hidden keys get weight. Where does it enter, and is what comes out there used?")
 attention.mutant("hidden_with_zero", body="return mixed(shares(hide(scaled(query, key, scale), mask, 0.0)), value)",
     says="Hidden keys still get weight: a score near 0 is a score like any other. Only minus infinity gives 0.")
 attention.mutant("hidden_after_softmax", hint=3, body="""
@@ -424,24 +428,24 @@ attention.mutant("hidden_after_softmax_and_shared_anew", hint=3, body="""
     w = scaled(query, key, scale).softmax(dim=-1)
     w = w if mask is None else w * mask
     return mixed(w / w.sum(dim=-1, keepdim=True).masked_fill(w.sum(dim=-1, keepdim=True) == 0, 1.0), value)""",
-    says="Weights were zeroed after softmax. Beside a hidden key with a much larger score all others had rounded to 0 "
-    "by then, and dividing by their sum brings none back: hide the scores before softmax.")
+    says="Beside a hidden key with a much larger score, no weight is left, as when weights are zeroed after softmax: "
+    "all others had rounded to 0 by then. Hide the scores before softmax.")
 attention.mutant("hidden_with_a_billion", hint=3,
     body="return mixed(hide(scaled(query, key, scale), mask, -1000000000.0).softmax(dim=-1), value)",
-    says="A large negative number took the place of minus infinity: a query with nothing to look at mixes hidden "
-    "values.")
+    says="A query with nothing to look at mixes hidden values, as when a large negative number takes the place of "
+    "minus infinity. It should get zeros.")
 attention.mutant("nan_in_empty_rows", hint=3,
     body="return mixed(hide(scaled(query, key, scale), mask).softmax(dim=-1), value)", says="A query with nothing to "
     "look at came out as NaN. It should get zeros; exercise 5.4 has the softmax for that.")
 attention.mutant("nan_mended_afterwards", "scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale",
     "s = scaled(query, key, scale)", "weights = masked_softmax(scale * query @ key.mT, mask)",
     "s = s if mask is None else s + torch.zeros_like(s).masked_fill(~mask, -math.inf)", "(weights @ value, weights)",
-    "mixed(s.softmax(dim=-1).nan_to_num(0.0), value)", says="The values are right, but the gradients are NaN: minus "
-    "infinity was added to the scores. Write it with masked_fill, as in exercise 5.4.")
+    "mixed(s.softmax(dim=-1).nan_to_num(0.0), value)", says="The values are right, but the gradients are NaN, as when "
+    "minus infinity is added to the scores. Write it with masked_fill, as in exercise 5.4.")
 attention.mutant("output_only_mended", "1 / math.sqrt(query.size(-1)) if scale is None else scale",
     "scaled(query, key, scale)", "masked_softmax(scale * query @ key.mT, mask)", "hide(scale, mask).softmax(dim=-1)",
     "weights @ value", "shares(hide(scale, mask)) @ value", hint=3,
-    says="The output is right, but the weights of an empty row are NaN: they were fixed too late.")
+    says="The output is right, but the weights of an empty row are NaN. They should be zeros, too.")
 attention.mutant("mask_as_numbers", body="""
     s = scaled(query, key, scale)
     return mixed(shares(s if mask is None else s + mask.to(s.dtype)), value)""",
@@ -458,7 +462,8 @@ attention.mutant("output_alone", hint=3, body="return weighted(query, key, value
     says="Only the output came back. The exercise asks for the weights as well.")
 attention.mutant("pytorchs_own",
     body="return (functional.scaled_dot_product_attention(query, key, value, mask, scale=scale), None)",
-    says="The weights are missing: PyTorch's function gives the output alone. Write the steps yourself.")
+    says="The weights are missing: there is None in their place. PyTorch's function gives the output alone. Write the "
+    "steps yourself.")
 attention.mutant("scores_returned",
     body="return (weighted(query, key, value, mask, scale=scale)[0], scaled(query, key, scale))",
     says="The second result holds scores. Weights are what softmax makes of them.")
@@ -470,41 +475,46 @@ attention.mutant("scores_before_scale_overflow", body="""
     e = e if mask is None else e * mask
     total = e.sum(dim=-1, keepdim=True)
     return mixed(torch.where(total > 0, e / total.masked_fill(total == 0, 1.0), 0.0), value)""",
-    says="Right for small scores, but large ones overflow: exp without a shift. Use softmax, as in lesson 4.")
+    says="Right for small scores, but not for large ones, as when exp overflows without a shift. Use softmax, as in "
+    "lesson 4.")
 attention.mutant("masked_before_scaling", hint=1, body="""
     s = hide(query @ key.mT, mask) * (query.size(-1) ** (-0.5) if scale is None else scale)
     return mixed(s.softmax(dim=-1) if mask is None else s.softmax(dim=-1).masked_fill(~mask, 0.0), value)""",
-    says="The mask was applied before the scale: minus infinity times 0 is NaN. Scale the scores first, then hide.")
+    says="With a scale of 0, hidden scores became NaN, as when the mask comes before the scale: minus infinity times 0 "
+    "is NaN. Scale the scores first, then hide.")
 attention.mutant("all_axes_turned", "scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale",
     "turned = key.permute(*range(key.dim() - 1, -1, -1))", "weights = masked_softmax(scale * query @ key.mT, mask)",
     "s = query @ turned * (query.size(-1) ** (-0.5) if scale is None else scale)", "(weights @ value, weights)",
-    "mixed(shares(hide(s, mask)), value)", says="Right for plain tables. With batches and heads, the wrong axes of "
-    "the key were swapped: swap the last two, with .mT.")
+    "mixed(shares(hide(s, mask)), value)", says="Right for plain tables. With batches and heads it stopped, because "
+    "the key's axes in front no longer line up: swap the last two, with .mT.")
 
 leaks = solution("leaks")
 leaks.mutant("last_token_only", hint=2, body="return finds_leak(attention, length, d_model, changes=lambda n: [n - 1])",
-    says="Only the last token was changed. A leak from any other one goes unnoticed: change each token in turn.")
+    says="Leaks from any token but the last went unnoticed, as when only that one is changed. Change each token in "
+    "turn.")
 leaks.mutant("first_output_only", hint=1,
     body="return finds_leak(attention, length, d_model, watched=lambda t: slice(0, 1))",
-    says="Only the first output was watched. A leak into any other one goes unnoticed.")
+    says="Leaks into any output but the first went unnoticed, as when only that one is watched. Watch all outputs "
+    "before the changed token.")
 leaks.mutant("neighbor_only", hint=1,
     body="return finds_leak(attention, length, d_model, watched=lambda t: slice(t - 1, t))",
-    says="Leaks that reach back by more than one place went unnoticed. Was only the output just before the changed "
-    "token watched, or were signed differences averaged?")
+    says="Leaks that reach back by more than one place went unnoticed, as when only one output is watched. Watch all "
+    "those before the changed token, and compare absolute differences.")
 leaks.mutant("own_output_too", "attention(changed) - before", "before", hint=1,
-    says="An honest attention was accused. Either outputs that may move were watched too, the changed token's own or "
-    "later ones; or the changes piled up: each round begins with a fresh copy of the original tokens.")
+    says="An honest attention was accused. Outputs from the changed token on may move, so watch those before it, and "
+    "begin each round with a fresh copy of the original tokens.")
 leaks.mutant("later_outputs", hint=1,
     body="return finds_leak(attention, length, d_model, range, watched=lambda t: slice(t + 1, None))",
-    says="Only outputs after the changed token were watched. They may depend on it, but the earlier ones must not.")
+    says="A causal mask was accused. Outputs after the changed token may depend on it, but the earlier ones must not: "
+    "watch those.")
 leaks.mutant("no_tolerance", hint=3,
     body="return finds_leak(attention, length, d_model, moved=lambda a, b: not a.equal(b))",
     says="Differences in the last digits were taken for a leak. They can come from rounding: allow about 0.001.")
 leaks.mutant("change_too_small", "attention(x)", "attention(x).clone()", "changed[:, t] = torch.randn(d_model)",
-    "changed[:, t] += 0.0001", says="The changes are so small that no output moves by more than the tolerance. Draw "
-    "a whole new token, or add 1.")
-leaks.mutant("changes_pile_up", "x.clone()", "x", hint=2, says="The changes pile up: `y = x` makes no copy, so "
-    "tokens changed before are still changed. Begin each round with x.clone().")
+    "changed[:, t] += 0.0001", says="No leak was found, as when the changes are so small that no output moves by more "
+    "than the tolerance. Draw a whole new token, or add 1.")
+leaks.mutant("changes_pile_up", "x.clone()", "x", hint=2, says="Honest attentions were accused, as when the changes "
+    "pile up: `y = x` makes no copy, so tokens changed before are still changed. Begin each round with x.clone().")
 leaks.mutant("answer_inverted", hint=3, body="return not finds_leak(attention, length, d_model)",
     says="The answer is inverted: True should mean that there is a leak.")
 leaks.mutant("input_changed_in_place", hint=2, body="""
@@ -516,20 +526,22 @@ leaks.mutant("input_changed_in_place", hint=2, body="""
         if (after - before)[:, :t].abs().max() > 0.001:
             return True
         before = after
-    return False""", says="The tokens were changed in place. An output that is a view of them changes too, so "
-    "nothing seems to have moved: change a copy.")
+    return False""", says="A leak through a view of the tokens went unnoticed, as when they are changed in place: the "
+    "view changes too, so nothing seems to have moved. Change a copy.")
 leaks.mutant("first_change_decides", hint=3,
     body="return finds_leak(attention, length, d_model, changes=lambda n: range(1, min(n, 2)))",
-    says="The answer was given after the first change. A `return False` inside the loop ends it: finish the loop.")
+    says="Leaks from later tokens went unnoticed, as when the answer is given after the first change. Return False "
+    "only when the loop has finished.")
 leaks.mutant("tensor_returned", body="return torch.tensor(finds_leak(attention, length, d_model))",
     says="The answer is a tensor, not a Python bool. `bool(...)` or `.item()` turns one into the other.")
 leaks.mutant("table_returned", body="return torch.zeros(length, length, dtype=torch.bool)",
     says="A whole table came back. Is there any leak, yes or no: `any` turns the table into one answer.")
 leaks.mutant("signed_difference",
     body="return finds_leak(attention, length, d_model, moved=lambda a, b: bool((a - b).max() > 0.001))",
-    says="Only outputs that grew were noticed. A leak can lower them too: compare absolute differences.")
+    says="A leak that lowers outputs went unnoticed, as when only those that grew count. Compare absolute differences.")
 leaks.mutant("last_token_never_changed", "range(1, length)", "range(1, length - 1)", hint=3,
-    says="The last token was never changed. It is the one that the most outputs might see too early: change it too.")
+    says="A leak from the last token went unnoticed, as when it is never changed. It is the one that the most outputs "
+    "might see too early: change it too.")
 leaks.mutant("shorter_inputs", hint=2, body="""
     x = torch.randn(1, length, d_model)
     before = attention(x)
@@ -538,6 +550,7 @@ leaks.mutant("shorter_inputs", hint=2, body="""
     "one.")
 leaks.mutant("first_entry_changed", "attention(x)", "attention(x).clone()", "changed[:, t] = torch.randn(d_model)",
     "changed[:, t, 0] += 10 * torch.randn(()).abs() + 1",
-    says="Only one entry of a token was changed. A leak may run through the others: draw the whole token anew.")
+    says="A leak through the last entry of a token went unnoticed, as when only one of its entries is changed. Draw "
+    "the whole token anew.")
 leaks.mutant("never", hint=2, body="return False",
-    says="No leak was ever found. Is the changed copy what goes through the attention the second time?")
+    says="No leak was ever found. What goes through the attention the second time should be the changed copy.")

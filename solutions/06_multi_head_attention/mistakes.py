@@ -117,18 +117,19 @@ split.mutant("heads_last", hint=2, body="""
 split.mutant("scrambled_after_the_move", hint=2, body="""
     d = fitting(x, num_heads)
     return x.transpose(1, 2).reshape(x.size(0), num_heads, x.size(1), d)""",
-    says="The axes were moved first and split afterward, so entries of different tokens ended up in one row.")
+    says="Entries of different tokens ended up in one row, as when the axes are moved first and split afterward. Split "
+    "first.")
 split.mutant("any_width", hint=3, body="return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)",
-    says="Where num_heads does not divide E, there is an error other than ValueError, or none at all. Check before "
-    "you split.")
+    says="Where num_heads does not divide E, there is a RuntimeError, and a ValueError was asked for. Check before you "
+    "split.")
 split.mutant("rest_dropped", hint=3, body="""
     d = x.size(-1) // num_heads
     return torch.stack([x[..., h * d:(h + 1) * d] for h in range(num_heads)], dim=1)""",
-    says="An E that num_heads does not divide was accepted, or the error was returned. `raise` a ValueError.")
+    says="Where num_heads does not divide E, there is no error. Is a ValueError raised there?")
 split.mutant("assertion", body="""
     assert x.size(-1) % num_heads == 0
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)""",
-    says="An E that num_heads does not divide is refused, but not with a ValueError. `assert` raises AssertionError.")
+    says="Where num_heads does not divide E, there is an AssertionError, and a ValueError was asked for. `raise` one.")
 split.mutant("fitting_widths_refused", hint=3, code="""
     def split_heads(x, num_heads):
         if x.size(-1) % num_heads == 0:
@@ -136,7 +137,7 @@ split.mutant("fitting_widths_refused", hint=3, code="""
         return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)""", says="An E that num_heads does divide was "
     "refused. What decides is the remainder of the division, not the quotient.")
 split.mutant("stacked_behind", "-1)).transpose(1, 2)", "-1)).transpose(-1, 2)", hint=2,
-    says="The heads were stacked along an axis other than 1.")
+    says="The heads are along an axis other than 1.")
 split.mutant("list_of_heads", body="return list(x.split(fitting(x, num_heads), dim=-1))",
     says="This is a tuple or list of heads. Return one tensor, with the heads as axis 1.")
 split.mutant("number_as_width", hint=1, body="""
@@ -245,10 +246,12 @@ attention_in_steps.mutant("HeadsAveraged", "weights if need_weights else None",
     "weights.mean(dim=1) if need_weights else None",
     says="The weights were averaged over the heads. Return each head's own: (B, H, L, S).")
 attention_in_steps.mutant("SecondSequenceIgnored", hint=2, method="sources", body="return (query, query, query)",
-    says="The second sequence had no effect: keys and values came from the query. Does `forward` use key and value?")
+    says="The second sequence had no effect: keys and values came from the query. Where does `forward` use key and "
+    "value?")
 attention_in_steps.mutant("ValueFromTheQuery", hint=2, method="sources",
     body="return (query, query if key is None else key, query if value is None else value)",
-    says="A missing value was replaced by the query. It defaults to the KEY, which may be a different sequence.")
+    says="It stopped: the values were as many as the queries, and not as many as the keys. A missing value defaults to "
+    "the KEY, which may be a different sequence.")
 attention_in_steps.mutant("ProjectedTwice", hint=2, method="attend", body="""
     q = self.q_proj(query)
     k = self.k_proj(q if key is None else key)
@@ -265,15 +268,15 @@ attention_in_steps.mutant("DefaultsNotProjected", hint=2, method="attend", body=
     q, k, v = (self.split(q), self.split(k), self.split(v))
     weights = self.share(q @ k.mT / self.scale(q), mask)
     return (self.finish(self.merge(self.drop(weights) @ v)), weights)""",
-    says="A missing key was replaced by the projected query, or a missing value by the projected key. Settle the "
-    "defaults first: each role has its own projection.")
+    says="The projected query took the place of missing keys and values. Settle the defaults first: each role has its "
+    "own projection.")
 attention.mutant("RowsTakenForSentences", hint=2, code="""
     class MultiHeadAttention(Heads):
 
         def axes(self, mask):
             return mask[:, None, None] if mask.dim() == 2 else super().axes(mask)""",
-    says="A mask (L, S) was read as if its rows were sentences: axes were put behind the first. Its rows are "
-    "queries, and it lines up with the scores as it is.")
+    says="It stopped: the rows of a mask (L, S) were lined up with the sentences. They are queries, and such a mask "
+    "lines up with the scores as it is.")
 attention_in_steps.mutant("ValueNotProjected", "self.v_proj(value)", "value",
     says="The values were mixed as they came in: v_proj was not applied to them.")
 attention_in_steps.mutant("ValueIgnored", "key if value is None else value", "key", hint=2,
@@ -292,23 +295,24 @@ attention_in_steps.mutant("MaskWithoutHeadAxis", "mask[:, None] if mask.dim() ==
     says="The batch axis of a (B, L, S) mask lined up with the heads. Give the mask a head axis after the batch: (B, "
     "1, L, S).")
 attention_in_steps.mutant("HeadAxisForEveryMask", "mask[:, None] if mask.dim() == 3 else mask", "mask.unsqueeze(1)",
-    hint=2, says="Every mask was given a head axis. Only one with three axes needs it. The others line up as they are.")
+    hint=2, says="It stopped: the rows of a mask (L, S) were lined up with the heads, as when every mask gets a head "
+    "axis. Only one with three axes needs it; the others line up as they are.")
 attention.mutant("MaskTurnedRound", "~mask", "mask", every=True,
     says="The mask was inverted. True means \"may look\", unlike in nn.MultiheadAttention.")
 attention_in_steps.mutant("MaskIgnored", hint=2, method="share", body="return scores.softmax(dim=-1)",
-    says="The mask had no effect. Is the result of masked_fill used, and does softmax come after it?")
+    says="The mask had no effect. Where does it enter, and does softmax come after it?")
 attention.mutant("EmptyRowIsNan", "weights.masked_fill(~mask, 0.0)", "weights", hint=2,
     says="A query with no visible keys came out as NaN. Its weights should be zeros, as in exercise 5.4.")
 attention_in_steps.mutant("LargeNegativeNumber", hint=2, method="share",
     body="return (scores if mask is None else scores.masked_fill(~self.axes(mask), -1000000000.0)).softmax(dim=-1)",
-    says="A query with no visible keys looked at hidden ones: a large negative number is finite. Hide with minus "
-    "infinity, then zero the weights.")
+    says="A query with no visible keys looked at hidden ones, as when these get a large negative number, which is "
+    "finite. Hide with minus infinity, then zero the weights.")
 attention.mutant("CutAfterSoftmax", "scores.masked_fill(~mask, -torch.inf)", "scores", hint=2,
     says="The weights were zeroed after softmax, so rows sum to less than 1. Hide the scores, before softmax.")
 attention_in_steps.mutant("MendedAfterwards", hint=2, method="share", body="""
     mask = 0.0 if mask is None else torch.zeros_like(scores).masked_fill(~self.axes(mask), -math.inf)
-    return (scores + mask).softmax(dim=-1).nan_to_num(0.0)""", says="The values are right, but the gradients are "
-    "NaN: minus infinity was added to the scores. Write it with masked_fill, as in exercise 5.4.")
+    return (scores + mask).softmax(dim=-1).nan_to_num(0.0)""", says="The values are right, but the gradients are NaN, "
+    "as when minus infinity is added to the scores. Write it with masked_fill, as in exercise 5.4.")
 attention_in_steps.mutant("OverQueries", method="share", body="return scores.softmax(dim=-2)",
     says=SHARED["softmax over queries"])
 attention_in_steps.mutant("AlwaysDropping", method="drop", body="return functional.dropout(weights, self.p)",
@@ -320,7 +324,8 @@ attention_in_steps.mutant("NeverDropping", "functional.dropout(weights, self.p, 
 attention_in_steps.mutant("OutputDropped", "x.transpose(1, 2).flatten(2)",
     "functional.dropout(x.transpose(1, 2).flatten(2), self.p, self.training)",
     "functional.dropout(weights, self.p, self.training)", "weights", hint=3,
-    says="Dropout acts on the output instead of the weights: single entries vanish where a whole value should.")
+    says="With dropout, single entries vanish where a whole value should, as when it acts on the output. It belongs on "
+    "the weights.")
 attention_in_steps.mutant("ScoresDropped", "q @ k.mT / self.scale(q)", "self.drop(q @ k.mT / self.scale(q))",
     "self.drop(weights)", "weights", hint=3, says="Dropout acts on the scores, before softmax: a score of 0 is a "
     "score like any other. It belongs after softmax, on the weights that mix the values.")
@@ -355,8 +360,8 @@ attention.mutant("OneSharedProjection", code="""
 
         def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
             Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)
-            self.k_proj = self.v_proj = self.q_proj""", says="One layer serves several roles, so parameters are "
-    "missing. Queries, keys and values each have their own layer.")
+            self.k_proj = self.v_proj = self.q_proj""", says="Parameters are missing, as when one layer serves several "
+    "roles. Queries, keys and values each have their own layer.")
 attention.mutant("OneStackedProjection", code="""
     class MultiHeadAttention(Heads):
 
@@ -378,7 +383,7 @@ attention.mutant("OutputWithoutBias", code="""
         def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
             Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)
             self.out_proj = nn.Linear(d_model, d_model, bias=False)""",
-    says="out_proj has no bias although one was asked for, or has one although none was.")
+    says="out_proj has no bias although one was asked for. Pass `bias` on to it as well.")
 attention.mutant("NarrowLayers", code="""
     class MultiHeadAttention(Heads):
 
@@ -395,15 +400,16 @@ attention.mutant("RefusedByAssert", code="""
         def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
             assert d_model % num_heads == 0
             Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)""", says="A model dimension that "
-    "num_heads does not divide is refused, but not with a ValueError. `assert` raises AssertionError.")
+    "num_heads does not divide ends in an AssertionError, and a ValueError was asked for. `raise` one.")
 attention_in_steps.mutant("WeightsAlways", method="forward", body="return self.attend(query, key, value, mask)",
     says="Weights came back although nobody asked for them. Without need_weights the second result is None.")
 attention_in_steps.mutant("OutputAlone", "(output, weights if need_weights else None)",
     "(output, weights) if need_weights else output",
     says="Only the output came back. Return a pair: the output, and the weights or None.")
 attention_in_steps.mutant("WeightsNever", method="forward",
-    body="return (self.attend(query, key, value, mask)[0], None)", says="The weights did not come back although they "
-    "were asked for. Are they in the return, and is need_weights used?")
+    body="return (self.attend(query, key, value, mask)[0], None)",
+    says="The weights did not come back although they were asked for. Where does need_weights decide on the second "
+    "result?")
 attention_in_steps.mutant("ScoresReturned", "weights if need_weights else None",
     "weights.log() if need_weights else None",
     says="The second result holds scores. The weights are what softmax makes of them.")
@@ -438,7 +444,8 @@ attention.mutant("OutputOnlyMended", hint=2, code="""
                 return (output, weights)
             empty = ~self.axes(mask).any(dim=-1, keepdim=True)
             return (output, weights.masked_fill(empty, math.nan))""",
-    says="The output of a query with no visible keys was fixed, but its weights are still NaN. Zero the weights too.")
+    says="The output of a query with no visible keys has no NaN in it, but its weights still have. Zero the weights "
+    "too.")
 
 weights = solution("copy_torch_weights")
 weights.mutant("transposed", body="copied(mine, [w.mT for w in parts(reference)], bias_parts(reference))",
@@ -449,8 +456,7 @@ weights.mutant("cut_across", hint=1, body="""
     says="The stacked matrix was split along the wrong axis. Rows belong to outputs: split along axis 0.")
 weights.mutant("chunked_across", hint=1,
     body="copied(mine, [*reference.in_proj_weight.chunk(3, dim=1), reference.out_proj.weight])",
-    says="It stopped because the stacked matrix was split along the wrong axis: split (3E, E) along its rows, axis "
-    "0.")
+    says="It stopped: the parts of the stacked matrix have too few columns. Split (3E, E) along its rows, axis 0.")
 weights.mutant("another_order", hint=1, body="""
     q, k, v, out = parts(reference)
     biases = bias_parts(reference)
@@ -486,13 +492,14 @@ weights.mutant("biases_forgotten", "layer.bias.copy_(bias)", "layer.bias", hint=
 weights.mutant("output_bias_forgotten", hint=3, body="""
     biases = bias_parts(reference)
     copied(mine, parts(reference), biases and (*biases[:3], biases[3] * 0))""",
-    says="The bias of out_proj was not copied, or those of the three projections were not.")
+    says="The bias of out_proj was not copied. It is a separate one in both modules.")
 weights.mutant("biases_expected", "reference.in_proj_bias is not None", "True", hint=3,
-    says="It stopped where there are no biases: in_proj_bias is None then. Check for that first.")
+    says="It stopped at a `chunk` of something that has none. Without biases, in_proj_bias is None: check for that "
+    "first.")
 weights.mutant("layer_taken_over", hint=2, body="""
     copied(mine, parts(reference), bias_parts(reference))
-    mine.out_proj = reference.out_proj""", says="out_proj is now the reference's own layer: training one module "
-    "would change the other. Copy its entries into the layer that is there.")
+    mine.out_proj = reference.out_proj""", says="Parameters of the reference were taken over: training one module "
+    "would change the other. Copy their entries into those that are there.")
 weights.mutant("shared_numbers", hint=2, body="""
     for layer, weight in zip((mine.q_proj, mine.k_proj, mine.v_proj, mine.out_proj), parts(reference), strict=True):
         layer.weight.data = weight.data
@@ -516,7 +523,7 @@ weights.mutant("frozen", hint=2, body="""
     copied(mine, parts(reference), bias_parts(reference))""",
     says="The copied parameters no longer learn: their requires_grad is False afterward.")
 weights.mutant("wrong_direction", "layer.weight.copy_(weight)", "layer.weight", "layer.bias.copy_(bias)", "layer.bias",
-    says="The copy went the wrong way, or nothing was copied: mine must get the weights of reference.")
+    says="Nothing arrived in mine. It must get the weights of reference, and reference stays as it is.")
 weights.mutant("names_that_fit", hint=1, body="mine.load_state_dict(reference.state_dict(), strict=False)",
-    says="Only out_proj was copied. `strict=False` passes over names that do not match, and in_proj_weight has no "
-    "counterpart here: cut it in three yourself.")
+    says="Only out_proj was copied. in_proj_weight has no counterpart here, and `strict=False` passes over names that "
+    "do not match: cut it in three yourself.")
