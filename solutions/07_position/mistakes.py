@@ -387,7 +387,7 @@ apply.mutant("angle_without_position", hint=2,
     body="return rope(x, torch.ones(x.size(-2), dtype=torch.long, device=x.device), base)",
     says="Every token turns by the same angle: the position plays no part. Multiply each frequency by the position.")
 apply.mutant("left_as_it_was", body="return x.clone()",
-    says="x came back as it was: nothing was rotated. Is the result of the rotation what you return?")
+    says="x came back as it was: nothing was rotated. Return the result of the rotation.")
 apply.mutant("first_pair_only", "even / x.size(-1)", "even * x.size(-1)", hint=1,
     says="Only the first pair was rotated. Every pair turns, each at its own speed.")
 apply.mutant("tokens_counted_from_one", body="return rope(x, positions, base, first=1)",
@@ -724,7 +724,7 @@ alibi.mutant("last_head_forgotten", body="""
 alibi.mutant("whole_power", body="""
     slopes = 2 ** (-8 * torch.arange(1, num_heads + 1) // num_heads)
     return biased(slopes, steps_back(q_len, k_len).abs())""",
-    says="The bias is the integer 0 everywhere, as where a whole number is raised to a negative power and rounded "
+    says="The bias is the integer 0 everywhere, as when a whole number is raised to a negative power and rounded "
     "down. Use 2.0 and /.")
 alibi.mutant("logarithm_of_the_distance",
     body="return biased(slopes_of(num_heads), steps_back(q_len, k_len).abs().add(1).log())",
