@@ -54,7 +54,7 @@ block.mutant("GELUInstead", "self.linear1(self.norm2(x)).relu()", "nn.functional
 block.mutant("SiLUInstead", "self.linear1(self.norm2(x)).relu()", "nn.functional.silu(self.linear1(self.norm2(x)))",
     says="The activation is SiLU. This block uses ReLU.")
 block.mutant("MaskAsKey", "mask=mask", "mask", hint=2,
-    says="It stopped because the mask met a projection, as where it takes the place of the attention's key or value. "
+    says="It stopped because the mask met a projection, as when it takes the place of the attention's key or value. "
     "Pass it by its name.")
 block.mutant("CausalByDefault", "mask=mask",
     "mask=torch.ones(x.size(1), x.size(1), dtype=torch.bool).tril() if mask is None else mask",
@@ -120,7 +120,7 @@ decoder = solution("DecoderBlock")
 decoder.mutant("MemoryIgnored", "self.norm2(x), memory, mask=memory_mask", "self.norm2(x)", hint=2,
     says="The memory had no effect: in cross-attention, keys and values came from x. They come from the memory.")
 decoder.mutant("QueryFromMemory", "(self.norm2(x), memory, mask", "(memory, self.norm2(x), mask", hint=2,
-    says="It stopped: something as long as the memory met x, as where the queries of cross-attention come from the "
+    says="It stopped: something as long as the memory met x, as when the queries of cross-attention come from the "
     "memory. They come from x.")
 decoder.mutant("ValueFromX", "memory, mask=memory_mask", "memory, self.norm2(x), mask=memory_mask", hint=2,
     says="It stopped: the keys came from the memory and the values from x. In cross-attention, both come from the "
@@ -140,10 +140,10 @@ decoder.mutant("BothMasksInverted", "mask=self_mask", "mask=None if self_mask is
     "mask=memory_mask", "mask=None if memory_mask is None else ~memory_mask",
     says='The masks were inverted. True means "may attend", here and in MultiHeadAttention: pass them on as they are.')
 decoder.mutant("MaskAsSecondArgument", "mask=self_mask", "self_mask",
-    says="It stopped because self_mask met a projection, as where it is the attention's second argument, which is the "
+    says="It stopped because self_mask met a projection, as when it is the attention's second argument, which is the "
     "key. Pass it by its name.")
 decoder.mutant("MaskAsThirdArgument", "mask=memory_mask", "memory_mask",
-    says="It stopped because memory_mask met a projection, as where it is the attention's third argument, which is the "
+    says="It stopped because memory_mask met a projection, as when it is the attention's third argument, which is the "
     "value. Pass it by its name.")
 decoder.mutant("CausalByItself", "mask=self_mask",
     "mask=torch.ones(x.size(1), x.size(1), dtype=torch.bool).tril() if self_mask is None else self_mask",
@@ -267,7 +267,7 @@ greedy.mutant("positions_added", "step(tokens)[:, -1]", "step(tokens).sum(dim=1)
     says="Each token follows from the logits of all positions taken together. Those of the last position alone are for "
     "the next token.")
 greedy.mutant("last_sentence", "[:, -1].argmax", "[-1].argmax", says="It stopped: there was not one new token for each "
-    "sentence, as where an index picks a sentence. Axis 0 is the batch; positions are axis 1.")
+    "sentence, as when an index picks a sentence. Axis 0 is the batch; positions are axis 1.")
 greedy.mutant("pair_of_max", "argmax", "max",
     says="It stopped because `max` with a `dim` returns two tensors, values and indices. A token is an index.")
 greedy.mutant("value_fed_back", "argmax", "amax",
@@ -281,9 +281,9 @@ greedy.mutant("start_counted", "range(length)", "range(length - 1)", "tokens[:, 
 greedy.mutant("sampled", BEST, "torch.multinomial(step(tokens)[:, -1].softmax(dim=-1), 1)", says="The tokens were "
     "sampled, so twice the same call gives different ones. Greedy decoding takes the largest logit.")
 greedy.mutant("first_in_the_vocabulary", BEST, "step(tokens)[:, -1:].argmax(dim=1)[:, :1]",
-    says="Every token is 0, as where argmax runs along an axis of size 1. The vocabulary is the last axis.")
+    says="Every token is 0, as when argmax runs along an axis of size 1. The vocabulary is the last axis.")
 greedy.mutant("one_token_for_all", BEST, "step(tokens)[:, -1].argmax().expand(batch, 1)", says="All sentences got the "
-    "same token, as where argmax without `dim` looks for one entry in the whole table. Each sentence has its own best "
+    "same token, as when argmax without `dim` looks for one entry in the whole table. Each sentence has its own best "
     "token.")
 greedy.mutant("newest_only", "step(tokens)", "step(tokens[:, -1:])", hint=1,
     says="step was given the newest token alone. It needs all tokens so far: what comes next depends on each of them.")
