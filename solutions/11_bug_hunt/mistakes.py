@@ -214,23 +214,23 @@ revealing.mutant("no_empty_row", "mask[1] = False", "pass", hint=2, says="Each q
     "of the wrong attentions go wrong only for a query that may look at nothing.")
 revealing.mutant("all_may_look", hint=3, body="return example(mask=torch.ones(5, 7, dtype=torch.bool))",
     says="The mask hides nothing, so what an attention does with it cannot show.")
-revealing.mutant("all_hidden", "torch.ones", "torch.zeros", hint=3, says="The right result is all zeros, as where the "
+revealing.mutant("all_hidden", "torch.ones", "torch.zeros", hint=3, says="The right result is all zeros, as when the "
     "mask hides everything, and so are those of half of the wrong attentions. True means \"may look\".")
 revealing.mutant("nothing_hidden_but_one_row", "torch.ones(5, 7, dtype=torch.bool).tril(diagonal=2)",
     "torch.ones(5, 7, dtype=torch.bool)", hint=3, says="An attention whose rows no longer sum to 1 goes unnoticed, as "
-    "where only the query that may look at nothing has hidden keys. Hide some from the other queries, too.")
+    "when only the query that may look at nothing has hidden keys. Hide some from the other queries, too.")
 revealing.mutant("one_table_for_all_three", body="""
     x = table(2, 3, 4, 4)
     return (x, x, x, rule(4, 4))""",
-    says="An attention that confuses query, key and value gives the right result, as where the three are one tensor. "
+    says="An attention that confuses query, key and value gives the right result, as when the three are one tensor. "
     "Draw each by itself.")
 revealing.mutant("keys_are_values", "(query, key, value, mask)", "(query, key, key, mask)",
-    says="An attention that mixes the keys gives the right result, as where key and value are one tensor. Draw each by "
+    says="An attention that mixes the keys gives the right result, as when key and value are one tensor. Draw each by "
     "itself.")
 revealing.mutant("queries_are_keys", body="""
     x = table(2, 3, 4, 4)
     return (x, x, table(2, 3, 4, 6, seed=1), rule(4, 4))""",
-    says="An attention that swaps query and key gives the right result, as where the two are one tensor. Draw each by "
+    says="An attention that swaps query and key gives the right result, as when the two are one tensor. Draw each by "
     "itself.")
 revealing.mutant("all_sizes_equal", body="return example(q_len=4, k_len=4, d=4, d_v=4)",
     says="S, D and D_v are equal, so an attention that scales by the wrong one gives the right result.")
@@ -241,7 +241,7 @@ revealing.mutant("as_many_keys_as_dimensions", body="return example(d=7)",
 revealing.mutant("one_dimension", body="return example(d=1)",
     says="D is 1, and so is its root: dividing by the wrong thing, or not at all, makes no difference.")
 revealing.mutant("one_key", body="return example(k_len=1)",
-    says="What score a key has makes no difference here, as where there is a single key: its weight is 1 whatever its "
+    says="What score a key has makes no difference here, as when there is a single key: its weight is 1 whatever its "
     "score is.")
 revealing.mutant("a_table_without_batch", body="return example(lead=())",
     says="These are plain tables, in which axis 1 is that of the keys. With an axis in front, it is not.")
@@ -254,7 +254,7 @@ revealing.mutant("scores_of_zero", body="""
 revealing.mutant("tiny_values", body="""
     query, key, value, mask = example()
     return (query, key, 0.0001 * value, mask)""",
-    says="Most of the wrong results are within 0.001 of the right one, as where all values are small. Numbers around 1 "
+    says="Most of the wrong results are within 0.001 of the right one, as when all values are small. Numbers around 1 "
     "will do.")
 revealing.mutant("huge_scores", body="""
     query, key, value, mask = example()
@@ -356,13 +356,13 @@ difference.mutant("global_numbers", body="""
 difference.mutant("seed_ignored", body="return measured(a, b, trials, 0)",
     says="The inputs are those of seed 0, whatever seed is passed in. They should follow from the argument `seed`.")
 difference.mutant("inputs_of_their_own", "not difference.isfinite()", "True",
-    says="The difference is infinite even between an attention and itself, as where the two get inputs of different "
+    says="The difference is infinite even between an attention and itself, as when the two get inputs of different "
     "shapes. Draw once in each trial, and give both the same.")
 difference.mutant("shared_inputs", "x.clone()", "x", hint=2,
     says="An attention that writes to its inputs spoiled those of the other one. Give each of the two its own copies.")
 difference.mutant("mask_not_passed",
     body="return measured(lambda q, k, v, mask: a(q, k, v, None), lambda q, k, v, mask: b(q, k, v, None), trials, seed)",
-    says="An attention that ignores the mask came out like the right one, as where the mask is not passed on. Call "
+    says="An attention that ignores the mask came out like the right one, as when the mask is not passed on. Call "
     "both with all four inputs.")
 difference.mutant("tensor_returned", body="return torch.tensor(measured(a, b, trials, seed), dtype=torch.float64)",
     says="The difference is a tensor. float(...) turns it into a number.")
@@ -384,7 +384,7 @@ find.mutant("exactly_equal", body="""
     tester = Tester()
     tester.same = lambda a, b: a.equal(b)
     return tester(attention)""",
-    says="Right attentions were accused of a wrong softmax, as where results have to be equal to the last digit. Allow "
+    says="Right attentions were accused of a wrong softmax, as when results have to be equal to the last digit. Allow "
     "for rounding.")
 find.mutant("tolerance_too_tight", body="""
     tester = Tester()
@@ -409,18 +409,18 @@ find.mutant("square_inputs", body="""
     tester = Tester()
     tester.shapes = ((4, 4), (4, 4), (4, 4))
     return tester(attention)""",
-    says="Attentions that scale by the wrong size went unnoticed, as where sizes are equal: D_v = D, or S = D. Give "
+    says="Attentions that scale by the wrong size went unnoticed, as when sizes are equal: D_v = D, or S = D. Give "
     "each a size of its own.")
 find.mutant("values_as_wide", body="""
     tester = Tester()
     tester.shapes = ((5, 4), (7, 4), (7, 4))
     return tester(attention)""",
-    says="An attention that divides by the root of D_v went unnoticed, as where D_v equals D in all inputs.")
+    says="An attention that divides by the root of D_v went unnoticed, as when D_v equals D in all inputs.")
 find.mutant("keys_as_many", body="""
     tester = Tester()
     tester.shapes = ((5, 7), (7, 7), (7, 6))
     return tester(attention)""",
-    says="An attention that divides by the root of S went unnoticed, as where S equals D in all inputs.")
+    says="An attention that divides by the root of S went unnoticed, as when S equals D in all inputs.")
 find.mutant("plain_tables_only", body="""
     tester = Tester()
     tester.lead = ()
@@ -432,18 +432,18 @@ find.mutant("three_axes_only", body="""
     return tester(attention)""", says="An attention went unnoticed whose softmax is wrong for four axes only: an axis "
     "that is counted from the front is the right one for some numbers of axes. Try all of them.")
 find.mutant("positive_values", "torch.randn", "torch.rand",
-    says="An attention that mixes the values without their signs went unnoticed, as where all values that are tried "
+    says="An attention that mixes the values without their signs went unnoticed, as when all values that are tried "
     "are positive.")
 find.mutant("no_masks", "first(tests) | first(masks)", "first(tests)", hint=2,
     says="No bug with masks was ever found. Try each attention with a mask that hides something.")
 find.mutant("one_rule_for_all", "k2[sentence, :, position]", "k2[sentence, :, sentence]", hint=2,
-    says="Right attentions were accused of a leak, as where a key or value is changed that some query may see. In each "
+    says="Right attentions were accused of a leak, as when a key or value is changed that some query may see. In each "
     "sentence, change only what its own mask hides.")
 find.mutant("values_changed_only", "k2[sentence, :, position]", "v2[sentence, :, position]", hint=2,
-    says="A leak through hidden keys went unnoticed, as where only hidden values are changed. A hidden key can matter "
+    says="A leak through hidden keys went unnoticed, as when only hidden values are changed. A hidden key can matter "
     "too, through what softmax divides by.")
 find.mutant("keys_changed_only", "v2[sentence, :, position]", "k2[sentence, :, position]", hint=2,
-    says="An inverted mask was reported as an empty row, as where only hidden keys are changed. If hidden scores are "
+    says="An inverted mask was reported as an empty row, as when only hidden keys are changed. If hidden scores are "
     "overwritten, keys no longer matter, and values do: change both.")
 find.mutant("empty_rows_leak", hint=2, body="""
     tester = Tester()
@@ -471,7 +471,7 @@ find.mutant("inputs_shared", hint=3, body="""
     tester = Tester()
     tester.shared = True
     return tester(attention)""",
-    says="An attention that changes its inputs was accused of a leak, too, as where later tests see what it has "
+    says="An attention that changes its inputs was accused of a leak, too, as when later tests see what it has "
     "changed. Give each call copies, and keep the originals.")
 find.mutant("changes_not_tested", 'set() if kept else {"mutates_input"}', "set()", hint=3,
     says="No change of an input was ever reported. Compare each input with a copy from before the call.")
@@ -491,7 +491,7 @@ find.mutant("float64_only", hint=3, body="""
     tester = Tester()
     tester.dtypes = (torch.float64,)
     return tester(attention)""",
-    says="An attention that returns float64 whatever comes in went unnoticed, as where the dtype is tested only with "
+    says="An attention that returns float64 whatever comes in went unnoticed, as when the dtype is tested only with "
     "float64.")
 
 attention = solution("RepairedAttention")
@@ -593,7 +593,7 @@ attention.mutant("DropoutOnOutputs", code="""
 
         def merge(self, x):
             return functional.dropout(Repaired.merge(self, x), self.dropout, self.training)""",
-    says="Dropout removes single dimensions and not whole tokens, as where it acts on the mixed values. It should act "
+    says="Dropout removes single dimensions and not whole tokens, as when it acts on the mixed values. It should act "
     "on the weights.")
 attention.mutant("DropoutAtTheEnd", code="""
     class RepairedAttention(Repaired):
@@ -604,7 +604,7 @@ attention.mutant("DropoutAtTheEnd", code="""
         def forward(self, x):
             y = Repaired.forward(self, x)
             return functional.dropout(y + 0.5, self.dropout, self.training) - 0.5""",
-    says="What dropout leaves cannot come from weights that are 0 or doubled, as where it acts on the output. It "
+    says="What dropout leaves cannot come from weights that are 0 or doubled, as when it acts on the output. It "
     "should act on the weights.")
 attention.mutant("MaskForOneLength", code="""
     class RepairedAttention(Repaired):
@@ -613,7 +613,7 @@ attention.mutant("MaskForOneLength", code="""
             if not hasattr(self, 'kept'):
                 self.kept = Repaired.future(self, length)
             return self.kept""",
-    says="It stops at a sequence of another length, as where the first mask is kept. Make one for the length at hand.")
+    says="It stops at a sequence of another length, as when the first mask is kept. Make one for the length at hand.")
 attention_in_steps.mutant("SingleOutput", "self.out_proj(self.merge(mixed))", "self.merge(mixed)", every=True,
     says="The output projection is missing: the heads are next to each other, but nothing mixes them.")
 attention.mutant("FloatTwiceAsLong", code="""
