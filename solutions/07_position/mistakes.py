@@ -119,36 +119,37 @@ sinusoidal.mutant("i_over_d_model", hint=3, body="""
     says="The exponent is i / d_model, where i counts the pairs. It should be 2i / d_model.")
 sinusoidal.mutant("doubled_twice", hint=3, body="""
     even = torch.arange(length)[:, None] / powers(2 * torch.arange(0, d_model, 2), d_model, base)
-    return table(even, d_model)""", says="The exponents are twice too large, as if 2i had been doubled once more. "
-    "What does your i count: pairs, or entries in steps of 2?")
+    return table(even, d_model)""", says="The exponent of pair i is 4i / d_model, twice too large. It should be 2i / "
+    "d_model, where i counts the pairs: 0, 1, 2.")
 sinusoidal.mutant("pairs_from_one", body="""
     even = torch.arange(length)[:, None] / powers(torch.arange(2, d_model + 2, 2), d_model, base)
-    return table(even[:, :(d_model + 1) // 2], d_model)""", says="The pairs are counted from 1, so every exponent is "
-    "one pair too far. The first pair, i = 0, turns by p itself.")
+    return table(even[:, :(d_model + 1) // 2], d_model)""", says="Every exponent is one pair too far, as if the pairs "
+    "were counted from 1. The first pair, i = 0, turns by p itself.")
 sinusoidal.mutant("multiplied", "/ base", "* base",
-    says="The positions were multiplied by the power of the base. Divide: later pairs turn more and more slowly.")
+    says="Later pairs turn faster: each angle is p times the power of the base. Divide p by it: later pairs turn more "
+    "and more slowly.")
 sinusoidal.mutant("one_speed", "torch.arange(length)[:, None] / base ** (even / d_model)",
-    "torch.arange(length)[:, None]", says="All pairs turn at the same speed: the exponent came out as 0 everywhere. "
-    "Is there a whole-number division, //?")
+    "torch.arange(length)[:, None]", says="All pairs turn at the same speed, as if every exponent were 0. It should be "
+    "2i / d_model, which is a fraction; whole-number division, //, would make it 0.")
 sinusoidal.mutant("slowest_reaches_the_base", hint=3, body="""
     even = torch.arange(length)[:, None] / base ** torch.linspace(0, 1, (d_model + 1) // 2)
     return table(even, d_model)""", says="The exponents run from 0 to 1, so the last pair turns by p / base, as in "
     "some libraries. Here pair i has the exponent 2i / d_model, which stays below 1.")
 sinusoidal.mutant("whole_angles", body="return table(angles(length, d_model, base).floor(), d_model)",
-    says="The angles were rounded down to whole numbers by //. Divide with /.")
+    says="The angles are rounded down to whole numbers, as // does. Keep their fractions: divide with /.")
 sinusoidal.mutant("degrees", body="return table(angles(length, d_model, base).deg2rad(), d_model)",
-    says="The angles were treated as degrees. They are radians already, which is what sin and cos expect.")
+    says="The angles are too small by a factor of π / 180, as if they were degrees. They are radians already, which is "
+    "what sin and cos expect.")
 sinusoidal.mutant("whole_turns", body="return table(2 * math.pi * angles(length, d_model, base), d_model)",
-    says="The angles were multiplied by 2π. p / base^(2i / d_model) is the angle itself, in radians.")
+    says="The angles are 2π times too large. p / base^(2i / d_model) is the angle itself, in radians.")
 sinusoidal.mutant("half_turns", body="return table(math.pi * angles(length, d_model, base), d_model)",
-    says="The angles were multiplied by π. p / base^(2i / d_model) is the angle itself, in radians.")
+    says="The angles are π times too large. p / base^(2i / d_model) is the angle itself, in radians.")
 sinusoidal.mutant("positions_as_fractions", body="return table(angles(length, d_model, base) / length, d_model)",
-    says="The positions were divided by the length, so they end at 1. A position is a whole number: 0, 1, 2 and so "
-    "on.")
+    says="The positions are fractions of the length, p / length. A position is a whole number: 0, 1, 2 and so on.")
 sinusoidal.mutant("from_position_one", body="return table(angles(length, d_model, base, first=1), d_model)",
     says="The positions start at 1. The first one is 0: its sines are 0 and its cosines 1.")
 sinusoidal.mutant("length_in_the_exponent", "even / d_model", "even / length", hint=3,
-    says="In the exponent, 2i was divided by the length of the sequence. Divide it by d_model.")
+    says="The exponent is 2i divided by the length of the sequence. Divide it by d_model.")
 sinusoidal.mutant("roles_swapped", hint=3, body="""
     pair = torch.arange((d_model + 1) // 2)
     turns = pair / powers(2 * torch.arange(length)[:, None], d_model, base)
@@ -164,9 +165,10 @@ sinusoidal.mutant("batch_in_the_middle", body="return table(angles(length, d_mod
 sinusoidal.mutant("flat", body="return table(angles(length, d_model, base), d_model).squeeze(0)",
     says="A single position came back without its row, as a vector. The result always has two axes.")
 sinusoidal.mutant("base_ignored", body="return table(angles(length, d_model, 10000.0), d_model)",
-    says="Passing another base had no effect: is 10000 written in the code?")
+    says="Passing another base had no effect: the angles are still those of base 10000. They should follow from the "
+    "argument `base`.")
 sinusoidal.mutant("in_float64", body="return table(angles(length, d_model, base).double(), d_model)",
-    says="The numbers are right, but the table is float64, which is what NumPy makes. It should be float32.")
+    says="The numbers are right, but the table is float64. It should be float32, PyTorch's usual dtype.")
 sinusoidal.mutant("odd_not_expected", hint=3, body="""
     turns = angles(length, d_model, base)
     made = torch.zeros(length, d_model)
@@ -175,7 +177,8 @@ sinusoidal.mutant("odd_not_expected", hint=3, body="""
     return made""",
     says="It stopped where d_model is odd: there is one cosine fewer than sines. How many odd entries are there?")
 sinusoidal.mutant("odd_not_expected_pairs", "torch.arange(0, d_model, 2)", "torch.arange(0, d_model - 1, 2)", hint=3,
-    says="It stopped where d_model is odd: d_model // 2 pairs leave the last sine without an angle.")
+    says="It stopped where d_model is odd: there is one angle too few. The last sine has no cosine beside it, but it "
+    "needs an angle of its own.")
 sinusoidal.mutant("one_entry_too_many", hint=3, body="""
     even = angles(length, d_model, base)
     return torch.stack([even.sin(), even.cos()], dim=-1).flatten(1)""",
@@ -203,12 +206,13 @@ sinusoidal.mutant("made_even_first", hint=3, body="""
 sinusoidal.mutant("rounded_down_to_even", hint=3, body="""
     even = torch.arange(length)[:, None] / powers(torch.arange(0, d_model, 2), max(d_model // 2 * 2, 1), base)
     return table(even, d_model)""",
-    says="Where d_model is odd, 2i was divided by d_model rounded down to even. Divide it by d_model as it is.")
+    says="Where d_model is odd, the exponent is 2i / (d_model - 1). Divide 2i by d_model as it is.")
 sinusoidal.mutant("logarithm_to_base_ten", body="""
     even = torch.arange(0, d_model, 2)
     turns = torch.arange(length)[:, None] * (-even * math.log10(base) / d_model).exp()
     return table(turns, d_model)""",
-    says="The logarithm to the base 10 met exp, which undoes the natural one. Use math.log, or a power of the base.")
+    says="The pairs slow down too little, as if the logarithm to the base 10 had met exp, which undoes the natural "
+    "one. Use math.log, or a power of the base.")
 sinusoidal.mutant("caret", body="""
     even = torch.arange(0, d_model, 2)
     return table(torch.arange(length)[:, None] / (base ^ even / d_model), d_model)""",
@@ -235,33 +239,36 @@ sinusoidal.mutant("cosine_of_the_sine", body="""
     turns = angles(length, d_model, base)
     made = table(turns, d_model)
     made[:, 1::2] = turns.sin().cos()[:, :d_model // 2]
-    return made""", says="The cosines were taken of the sines: the angles were overwritten before both were computed.")
+    return made""",
+    says="The odd entries are the cosines of the sines. Sine and cosine of a pair are both taken of the angle itself.")
 sinusoidal.mutant("power_before_the_fraction", body="""
     even = torch.arange(0, d_model, 2)
-    return table(torch.arange(length)[:, None] / base ** even / d_model, d_model)""", says="The power was computed "
-    "before its exponent was divided by d_model: ** comes before /. Put the fraction in parentheses.")
+    return table(torch.arange(length)[:, None] / base ** even / d_model, d_model)""", says="The angles are p / "
+    "base^(2i) / d_model: only 2i is in the exponent. The whole fraction 2i / d_model belongs there; as ** comes "
+    "before /, it needs parentheses.")
 sinusoidal.mutant("power_of_the_fraction", body="""
     even = torch.arange(0, d_model, 2)
     return table((torch.arange(length)[:, None] / base) ** (even / d_model), d_model)""",
-    says="The whole fraction p / base was raised to the power. Only the base is: p / base^(2i / d_model).")
+    says="The angles are (p / base)^(2i / d_model). Only the base is raised to the power: p / base^(2i / d_model).")
 sinusoidal.mutant("times_the_exponent", body="""
     even = torch.arange(0, d_model, 2) / d_model
     return table(torch.arange(length)[:, None] * even / base, d_model)""",
-    says="The base was multiplied by the exponent instead of raised to it. A power is written with **.")
+    says="The angles are p / base times 2i / d_model. The base is raised to that exponent, not multiplied by it: p / "
+    "base^(2i / d_model).")
 sinusoidal.mutant("cosines_never_written", hint=2, body="""
     made = torch.zeros(length, d_model)
     made[:, 0::2] = angles(length, d_model, base).sin()
-    return made""", says="The odd entries are still 0. They are the cosines of the same angles.")
+    return made""", says="The odd entries are all 0. They are the cosines of the same angles.")
 sinusoidal.mutant("sines_never_written", hint=2, body="""
     made = torch.zeros(length, d_model)
     made[:, 1::2] = angles(length, d_model, base).cos()[:, :d_model // 2]
-    return made""", says="The even entries are still 0. They are the sines of the same angles.")
+    return made""", says="The even entries are all 0. They are the sines of the same angles.")
 sinusoidal.mutant("angles_one_after_the_other", hint=2, body="""
     turns = angles(length, d_model, base)
     turns = torch.cat([turns, turns], dim=-1)[:, :d_model]
     even = torch.arange(d_model) % 2 == 0
     return torch.where(even, turns.sin(), turns.cos())""", says="Sines and cosines alternate, but the angles do not "
-    "come in pairs: they were repeated as a whole, 0, 1, 2, 0, 1, 2, where 0, 0, 1, 1, 2, 2 is needed.")
+    "come in pairs: they belong to pairs 0, 1, 2, 0, 1, 2, where 0, 0, 1, 1, 2, 2 is needed.")
 sinusoidal.mutant("table_of_integers", body="return table(angles(length, d_model, base), d_model).long()",
     says="The table holds integers, so every sine and cosine was cut down to 0 or 1. Make a table of float32.")
 sinusoidal.mutant("positions_backward", body="return table(angles(length, d_model, base), d_model).flip(0)",
@@ -273,11 +280,13 @@ sinusoidal.mutant("first_cosine_dropped", hint=3, body="""
     return made""", says="Where d_model is odd, the wrong cosine was left out: the first instead of the last. The "
     "last sine is alone.")
 sinusoidal.mutant("sine_of_a_tensor", body="return math.sin(angles(length, d_model, base))",
-    says="It stopped because math.sin takes one number, and here are many. torch.sin takes them all at once.")
+    says="It stopped where many numbers met a function that takes a single one, as those of math do. torch.sin and "
+    "torch.cos take them all at once.")
 sinusoidal.mutant("base_is_e", body="""
     even = torch.arange(0, d_model, 2)
     return table(torch.arange(length)[:, None] * (-even / d_model).exp(), d_model)""",
-    says="The powers are powers of e: exp needs the logarithm of the base as a factor.")
+    says="The powers are powers of e, whatever the base is. With exp, the exponent needs the logarithm of the base as "
+    "a factor.")
 
 apply = solution("apply_rope")
 apply.mutant("rotated_halves", hint=1, body="""
@@ -348,13 +357,15 @@ apply.mutant("angle_of_each_entry", hint=2, body="""
 apply.mutant("i_over_d", body="return rope(x, positions, base, step=1.0)",
     says="The exponent is i / D, where i counts the pairs. It should be 2i / D.")
 apply.mutant("doubled_twice_here", body="return rope(x, positions, base, step=4.0)",
-    says="The exponents are twice too large: 2i / D, where i counts the pairs, was doubled once more.")
+    says="The exponent of pair i is 4i / D, twice too large. It should be 2i / D, where i counts the pairs: 0, 1, 2.")
 apply.mutant("slow_to_fast", body="return rope(x, positions, base, step=-2.0)",
-    says="The positions were multiplied by the power of the base. Divide: the first pair turns fastest.")
+    says="Later pairs turn faster: each angle is p times the power of the base. Divide p by it: the first pair turns "
+    "fastest.")
 apply.mutant("pairs_counted_from_one", body="""
     turns = turns_of(x, positions, base) / base ** (2 / x.size(-1))
     return turned(x, turns.cos(), turns.sin())""",
-    says="The pairs are counted from 1. The first pair, i = 0, turns by p itself.")
+    says="Every exponent is one pair too far, as if the pairs were counted from 1. The first pair, i = 0, turns by p "
+    "itself.")
 apply.mutant("slowest_pair_reaches_the_base", body="""
     turns = turns_of(x, positions, base, width=max(x.size(-1) - 2, 1))
     return turned(x, turns.cos(), turns.sin())""",
@@ -366,16 +377,17 @@ apply.mutant("frequencies_reversed", body="""
 apply.mutant("in_degrees", body="""
     turns = turns_of(x, positions, base).deg2rad()
     return turned(x, turns.cos(), turns.sin())""",
-    says="The angles were treated as degrees. They are radians already, which is what sin and cos expect.")
+    says="The angles are too small by a factor of π / 180, as if they were degrees. They are radians already, which is "
+    "what sin and cos expect.")
 apply.mutant("whole_circles", body="""
     turns = 2 * math.pi * turns_of(x, positions, base)
     return turned(x, turns.cos(), turns.sin())""",
-    says="The angles were multiplied by 2π. p / base^(2i / D) is the angle itself, in radians.")
+    says="The angles are 2π times too large. p / base^(2i / D) is the angle itself, in radians.")
 apply.mutant("angle_without_position", hint=2,
     body="return rope(x, torch.ones(x.size(-2), dtype=torch.long, device=x.device), base)",
     says="Every token turns by the same angle: the position plays no part. Multiply each frequency by the position.")
 apply.mutant("left_as_it_was", body="return x.clone()",
-    says="x came back as it was: nothing was rotated. Is the result of the rotation what you return?")
+    says="x came back as it was: nothing was rotated. Return the result of the rotation.")
 apply.mutant("first_pair_only", "even / x.size(-1)", "even * x.size(-1)", hint=1,
     says="Only the first pair was rotated. Every pair turns, each at its own speed.")
 apply.mutant("tokens_counted_from_one", body="return rope(x, positions, base, first=1)",
@@ -394,11 +406,11 @@ apply.mutant("only_scaled_by_cosines", body="""
     says="The entries were multiplied by cosines only. The sine terms are missing.")
 apply.mutant("counted_along_the_batch",
     body="return rope(x, torch.arange(x.size(0)) if positions is None else positions, base)",
-    says="The positions were counted along the first axis, which holds sentences as soon as there is a batch. Tokens "
-    "are the second-to-last axis.")
+    says="It stopped where x has axes in front: there are as many angles as the first axis is long, which holds "
+    "sentences. Tokens are the second-to-last axis.")
 apply.mutant("counted_along_axis_one",
-    body="return rope(x, torch.arange(x.size(1)) if positions is None else positions, base)", says="The positions "
-    "were counted along axis 1, which holds tokens only in (B, L, D). Count axes from the end: -2.")
+    body="return rope(x, torch.arange(x.size(1)) if positions is None else positions, base)", says="It stopped: there "
+    "are as many angles as axis 1 is long, which holds tokens only in (B, L, D). Count axes from the end: -2.")
 apply.mutant("heads_as_positions", body="""
     if positions is not None or x.dim() < 3:
         return rope(x, positions, base)
@@ -438,10 +450,11 @@ apply.mutant("positions_added_to_the_default", body="""
     return rope(x, positions, base)""", says="The given positions were added to the default ones. They replace them.")
 apply.mutant("positions_as_a_truth", body="""
     positions = positions or torch.arange(x.size(-2), device=x.device)
-    return rope(x, positions, base)""", says="It stopped because a tensor of positions was used as True or False, "
-    "with `or`, `if` or `not`. Test whether it `is None`.")
+    return rope(x, positions, base)""", says="It stopped because a tensor with several entries was used as True or "
+    "False, as `or`, `if` and `not` do. To see whether positions were passed in, test `is None`.")
 apply.mutant("none_as_positions", body="return rope(x, positions[..., :], base)",
-    says="It stopped because positions is None when nobody passes it in. Use 0 to L - 1 then.")
+    says="It stopped because something that is None was indexed. positions is None when nobody passes it in: use 0 to "
+    "L - 1 then.")
 apply.mutant("outer_product", hint=2, body="""
     if positions is None:
         positions = torch.arange(x.size(-2), device=x.device)
@@ -453,45 +466,48 @@ apply.mutant("axis_in_second_place", hint=2, body="""
         positions = torch.arange(x.size(-2), device=x.device)
     even = torch.arange(0, x.size(-1), 2, device=x.device)
     turns = positions[:, None] / base ** (even / x.size(-1))
-    return turned(x, turns.cos(), turns.sin())""", says="The new axis of the positions is the second one, which is "
-    "last only for a vector. Count from the end: pairs are the last axis.")
+    return turned(x, turns.cos(), turns.sin())""", says="With positions of each sentence, the angles do not line up "
+    "with x. The pairs are their last axis: count axes from the end, not from the front.")
 apply.mutant("base_not_used", body="return rope(x, positions, 10000.0)",
-    says="Passing another base had no effect: is 10000 written in the code?")
+    says="Passing another base had no effect: the angles are still those of base 10000. They should follow from the "
+    "argument `base`.")
 apply.mutant("x_overwritten", hint=3, body="""
     made = rope(x.detach(), positions, base)
     x.data[..., :] = made
     x += 0
-    return x""", says="The values are right, but x itself was changed: the rotation was written into it. Its owner "
-    "still needs it.")
+    return x""", says="The values are right, but x itself was changed. Its owner still needs it: write the result into "
+    "a new tensor.")
 apply.mutant("x_overwritten_on_the_way", hint=3, body="""
     turns = turns_of(x, positions, base)
     first, second = (x[..., 0::2], x[..., 1::2])
     x[..., 0::2] = first * turns.cos() - second * turns.sin()
     x[..., 1::2] = first * turns.sin() + second * turns.cos()
-    return x""", says="The rotation was written into x, and its second half was computed from entries already "
-    "overwritten. Write into a new tensor.")
+    return x""", says="x itself was changed, and the second entry of each pair came out as if computed from the first "
+    "one already rotated. Write into a new tensor.")
 apply.mutant("angles_in_half_precision", hint=3, body="""
     if positions is None:
         positions = torch.arange(x.size(-2), device=x.device)
     even = torch.arange(0, x.size(-1), 2, device=x.device, dtype=x.dtype)
     turns = positions[..., None].to(x.dtype) / base ** (even / x.size(-1))
-    return turned(x, turns.cos(), turns.sin())""", says="The angles were computed in half precision, which cannot "
-    "tell position 2100 from 2101. Compute them in float32, then convert the result.")
+    return turned(x, turns.cos(), turns.sin())""", says="In half precision the result is off, as if the angles had "
+    "been computed in it: it cannot tell position 2100 from 2101. Compute them in float32, then convert the result.")
 apply.mutant("everything_in_float32", hint=3, body="return rope(x, positions, base).float()",
     says="The result is float32 whatever x is. Compute in float32 if you like, but return the dtype of x.")
 apply.mutant("half_promoted", hint=3, body="""
     turns = turns_of(x, positions, base)
     made = rope(x, positions, base)
     return made.to(torch.promote_types(x.dtype, turns.dtype))""",
-    says="Half precision went in and float32 came out: the angles promoted it. Convert the result to the dtype of x.")
-apply.mutant("created_on_the_cpu", "device=x.device, dtype=precise)", "dtype=precise)", says="Right, but the "
-    "positions or frequencies are always created on the default device. Create them where x is: device=.")
+    says="Half precision went in and float32 came out, as happens where x meets float32 angles. Convert the result to "
+    "the dtype of x.")
+apply.mutant("created_on_the_cpu", "device=x.device, dtype=precise)", "dtype=precise)",
+    says="Right, but not for an x on another device. Positions and frequencies have to be created where x is: device=.")
 apply.mutant("pairs_left_apart", hint=3, body="return rope(x, positions, base).unflatten(-1, (-1, 2))",
     says="The pairs came back on an axis of their own: (..., L, D / 2, 2). Flatten the last two axes.")
 apply.mutant("stacked_before_flattening", hint=3, body="""
     made = rope(x, positions, base)
-    return torch.stack([made[..., 0::2], made[..., 1::2]], dim=-3).reshape(x.shape)""", says="First and second "
-    "entries were stacked along an axis other than the last, so flattening did not alternate them.")
+    return torch.stack([made[..., 0::2], made[..., 1::2]], dim=-3).reshape(x.shape)""", says="The numbers of several "
+    "tokens are mixed in one row: all first entries come before all second ones. Stack the two along a new last axis "
+    "before you flatten.")
 apply.mutant("query_and_key", body="""
     made = rope(x, positions, base)
     return (made, made)""", says="Several tensors came back. The function rotates one tensor; it is called once for "
@@ -503,51 +519,55 @@ apply.mutant("halves_clockwise", hint=1, body="""
     "D/2, where the pairs should be adjacent, 0 and 1, and the rotation is clockwise.")
 apply.mutant("last_pair_left_out", hint=1,
     body="return torch.cat([rope(x, positions, base)[..., :-2], x[..., -2:]], dim=-1)",
-    says="The last pair was not rotated. There are D / 2 pairs: does a loop stop one too early?")
+    says="The last pair was not rotated. All D / 2 pairs turn, the last one most slowly.")
 apply.mutant("added_to_x", body="return x + rope(x, positions, base)",
     says="The rotated vectors were added to x. They replace it.")
 apply.mutant("fractions_of_the_length", body="""
     turns = turns_of(x, positions, base) / x.size(-2)
     return turned(x, turns.cos(), turns.sin())""",
-    says="The positions were divided by the length. A position is a whole number, the same whatever the length.")
+    says="The positions are fractions of the length, p / L. A position is a whole number, the same whatever the "
+    "length.")
 apply.mutant("made_unit_vectors", body="""
     made = rope(x, positions, base)
     return made / made.norm(dim=-1, keepdim=True)""",
-    says="The rotated vectors were divided by their norm. A rotation keeps the norm as it is.")
+    says="The rotated vectors all have the norm 1. A rotation keeps the norm of x as it is.")
 apply.mutant("real_parts_only", body="return rope(x, positions, base)[..., 0::2].repeat_interleave(2, dim=-1)",
-    says="Both entries of a pair came out the same: the real part of a complex number. The second one is the "
-    "imaginary part.")
+    says="Both entries of a pair came out the same, as if the real part of a complex number had been taken twice. The "
+    "second one is its imaginary part.")
 apply.mutant("real_and_imaginary_mixed_up",
     body="return rope(x, positions, base).unflatten(-1, (-1, 2)).flip(-1).flatten(-2)", says="The two entries of "
     "each pair are swapped in the result. The first one is cosine times first minus sine times second.")
 apply.mutant("angles_meet_all_entries", hint=1, body="""
     turns = turns_of(x, positions, base)
     return x * turns.cos() + x * turns.sin()""",
-    says="It stopped: there are D / 2 angles, and they met all D entries. Each angle belongs to two entries, a pair.")
+    says="It stopped: D / 2 numbers met all D entries. There are D / 2 angles, and each belongs to two entries, a "
+    "pair.")
 apply.mutant("positions_flattened", hint=2, body="""
     if positions is not None:
         positions = positions.reshape(-1)
-    return rope(x, positions, base)""", says="It stopped on positions of each sentence: they were made into one long "
-    "vector. Keep their axes, and add one at the end.")
+    return rope(x, positions, base)""", says="It stopped on positions of each sentence: there are B * L positions in a "
+    "row, where each sentence has L tokens. Keep their axes, and add one at the end.")
 apply.mutant("table_too_short", body="""
     turns = turns_of(x, None, base)
     if positions is not None:
         turns = turns[positions]
-    return turned(x, turns.cos(), turns.sin())""", says="It stopped: the angles were looked up in a table with L "
+    return turned(x, turns.cos(), turns.sin())""", says="It stopped: a position was looked up where there are only L "
     "rows. After a cache, positions are larger than that: compute the angles from them.")
 apply.mutant("power_before_fraction", body="""
     turns = turns_of(x, positions, base, width=1) / x.size(-1)
     return turned(x, turns.cos(), turns.sin())""",
-    says="The power was computed before its exponent was divided by D: ** comes before /. Put it in parentheses.")
+    says="The angles are p / base^(2i) / D: only 2i is in the exponent. The whole fraction 2i / D belongs there; as ** "
+    "comes before /, it needs parentheses.")
 apply.mutant("rolled_by_one", hint=1, body="""
     turns = turns_of(x, positions, base).repeat_interleave(2, dim=-1)
     return (x * turns.cos() + x.roll(1, -1) * turns.sin()).to(x.dtype)""",
-    says="The sine met the entry before, not the other one of the pair: the last axis was moved by one as a whole.")
+    says="The sine of each entry met the entry before it, across pairs too. It brings in the other entry of the same "
+    "pair.")
 apply.mutant("counted_from_the_first_token", body="""
     if positions is not None:
         positions = positions - positions.min()
-    return rope(x, positions, base)""", says="The first given position was subtracted from all. After a cache, the "
-    "angles go on from the position itself.")
+    return rope(x, positions, base)""", says="The angles begin at 0, whatever the first given position is. After a "
+    "cache, they go on from the position itself.")
 apply.mutant("cut_off", body="return rope(x.detach(), positions, base)", says="The result is right, but no gradient "
     "reaches x: something on the way drops the graph, as detach, .data, torch.tensor and numpy do.")
 
@@ -567,7 +587,7 @@ alibi.mutant("top_left", hint=2, body="return biased(slopes_of(num_heads), steps
     says="The first query is at position 0. With cached keys, the queries are the newest tokens: the last query is "
     "at the last key.")
 alibi.mutant("heads_from_zero", body="return biased(slopes_of(num_heads, first=0), steps_back(q_len, k_len).abs())",
-    says="The heads are counted from 0, so the first slope is 1. Count from 1.")
+    says="The first slope is 1, as if the heads were counted from 0. Count from 1.")
 alibi.mutant("steepest_last", body="return biased(slopes_of(num_heads).flip(0), steps_back(q_len, k_len).abs())",
     says="The slopes are in reverse order. The first head has the steepest one.")
 alibi.mutant("later_keys_rewarded", hint=3, body="return biased(slopes_of(num_heads), steps_back(q_len, k_len))",
@@ -599,15 +619,15 @@ alibi.mutant("upside_down_exponent", body="""
 alibi.mutant("exponents_divided_before", body="""
     heads = torch.arange(1, num_heads + 1)
     return biased(2.0 ** (-8 * heads // num_heads), steps_back(q_len, k_len).abs())""",
-    says="The exponents were rounded to whole numbers by //, which shows where H does not divide 8h. Divide with /.")
+    says="The exponents are rounded to whole numbers, as by //, which shows where H does not divide 8h. Divide with /.")
 alibi.mutant("eight_over_heads_rounded", body="""
     heads = torch.arange(1, num_heads + 1)
     return biased(2.0 ** (-(8 // num_heads) * heads), steps_back(q_len, k_len).abs())""",
-    says="8 was divided by the number of heads with //, which drops the remainder. Divide with /.")
+    says="8 / H is rounded down to a whole number, as by //, which drops the remainder. Divide with /.")
 alibi.mutant("power_of_e", body="""
     heads = torch.arange(1, num_heads + 1)
     return biased((-8 * heads / num_heads).exp(), steps_back(q_len, k_len).abs())""",
-    says="The slopes are powers of e. They are powers of 2.")
+    says="The slopes are powers of e. They should be powers of 2.")
 alibi.mutant("growing_slopes", body="""
     heads = torch.arange(1, num_heads + 1)
     return biased(2.0 ** (8 * heads / num_heads), steps_back(q_len, k_len).abs())""", says="The exponent of the "
@@ -678,10 +698,9 @@ alibi.mutant("slopes_with_one_axis", hint=3,
     body="return -slopes_of(num_heads)[:, None] * steps_back(q_len, k_len).abs()",
     says="It stopped: the slopes have one axis behind them and need two, (H, 1, 1), to meet queries and keys.")
 alibi.mutant("bias_in_float64", body="return biased(slopes_of(num_heads).double(), steps_back(q_len, k_len).abs())",
-    says="The numbers are right, but the bias is float64, which is what NumPy makes. It should be float32.")
+    says="The numbers are right, but the bias is float64. It should be float32, PyTorch's usual dtype.")
 alibi.mutant("whole_numbers", body="return biased(slopes_of(num_heads), steps_back(q_len, k_len).abs()).long()",
-    says="The bias holds whole numbers only: it was rounded, or written into a tensor of integers. It should be "
-    "float32.")
+    says="The bias holds integers, so slope times distance is cut down to whole numbers. It should be float32.")
 alibi.mutant("slopes_returned", hint=3, body="return slopes_of(num_heads)",
     says="These are the slopes alone, one number per head. Multiply them by the distances: (H, L, S).")
 alibi.mutant("earlier_keys_at_zero", hint=3,
@@ -705,7 +724,8 @@ alibi.mutant("last_head_forgotten", body="""
 alibi.mutant("whole_power", body="""
     slopes = 2 ** (-8 * torch.arange(1, num_heads + 1) // num_heads)
     return biased(slopes, steps_back(q_len, k_len).abs())""",
-    says="The slopes came out as the integer 0: a whole number to a negative power is rounded down. Use 2.0 and /.")
+    says="The bias is the integer 0 everywhere, as when a whole number is raised to a negative power and rounded "
+    "down. Use 2.0 and /.")
 alibi.mutant("logarithm_of_the_distance",
     body="return biased(slopes_of(num_heads), steps_back(q_len, k_len).abs().add(1).log())",
     says="The bias falls with the logarithm of the distance. It falls in a straight line: slope times distance.")
@@ -722,4 +742,4 @@ alibi.mutant("positive_at_the_top_left", hint=2,
     "should be negative, and the last query is at the last key, not the first at the first.")
 alibi.mutant("fractions_of_the_keys",
     body="return biased(slopes_of(num_heads), steps_back(q_len, k_len).abs() / k_len)",
-    says="The distance was divided by the number of keys. It is counted in tokens, the same for every length.")
+    says="The distance is a fraction of the number of keys. It is counted in tokens, the same for every length.")

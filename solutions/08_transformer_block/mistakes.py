@@ -23,7 +23,8 @@ block.mutant("NormalizedAndAdded", FIRST, "self.norm1(x) + self.dropout(self.att
     NETWORK, "self.norm2(x) + self.dropout(self.linear2(hidden))", hint=1,
     says="The branches were added to the normalized x. The residual stream is x itself, which no norm has touched.")
 block.mutant("FirstNormKept", FIRST, "self.norm1(x) + self.dropout(self.attention(self.norm1(x), mask=mask)[0])",
-    hint=1, says="Attention was added to norm1's output instead of x. Did `x` get overwritten by its norm?")
+    hint=1, says="Attention was added to norm1's output instead of x. Only the branch reads the normalized x; the sum "
+    "starts from x itself.")
 block.mutant("SecondNormKept", NETWORK, "self.norm2(x) + self.dropout(self.linear2(hidden))", hint=1, says="The "
     "network was added to norm2's output. Only the branch reads the normalized sum, the residual stream does not.")
 block.mutant("NormOnTheBranch", FIRST, "x + self.dropout(self.norm1(self.attention(x, mask=mask)[0]))", "self.norm2(x)",
@@ -53,7 +54,8 @@ block.mutant("GELUInstead", "self.linear1(self.norm2(x)).relu()", "nn.functional
 block.mutant("SiLUInstead", "self.linear1(self.norm2(x)).relu()", "nn.functional.silu(self.linear1(self.norm2(x)))",
     says="The activation is SiLU. This block uses ReLU.")
 block.mutant("MaskAsKey", "mask=mask", "mask", hint=2,
-    says="The mask was passed in a place where the attention takes its key or its value. Pass it by its name.")
+    says="It stopped because the mask met a projection, as when it takes the place of the attention's key or value. "
+    "Pass it by its name.")
 block.mutant("CausalByDefault", "mask=mask",
     "mask=torch.ones(x.size(1), x.size(1), dtype=torch.bool).tril() if mask is None else mask",
     says="Without a mask, positions saw no later ones. None means that everything may be attended to.")
@@ -81,7 +83,8 @@ block.mutant("NetworkFirst", method="forward", body=f"""
     x = {NETWORK}
     return {FIRST}""", says="The feed-forward network came before attention. Attention comes first.")
 block.mutant("AttentionMissing", FIRST, "x", hint=1,
-    says="The attention was never called, or its result was not used: positions do not see one another.")
+    says="Attention has no effect: positions do not see one another. Its output is added to x before the feed-forward "
+    "network reads it.")
 block.mutant("ResidualAtTheVeryEnd", "x = x + self", "a = self", "self.norm2(x)", "self.norm2(a)", hint=1,
     says="x was added once, around both branches together. Each branch has its own residual connection.")
 block.mutant("AddedTwice", "x = x + self", "old, x = x, x + self", NETWORK, f"old + {NETWORK}", hint=1,
@@ -97,9 +100,9 @@ block.mutant("DroppedAfterAdding", FIRST, "self.dropout(x + self.attention(self.
 block.mutant("DroppedOnTheWayIn", FIRST, "x + self.attention(self.dropout(self.norm1(x)), mask=mask)[0]",
     "self.norm2(x)", "self.dropout(self.norm2(x))", NETWORK, "x + self.linear2(hidden)", hint=3,
     says="Dropout acts on what goes into the branches. It acts on what comes out of them, before it is added.")
-block.mutant("DroppedTwice", "self.linear2(hidden)", "self.linear2(self.dropout(hidden))", hint=3, says="In training, "
-    "what the network adds is neither 0 nor its output scaled up. Does dropout act between linear1 and linear2 too, "
-    "or does the network not read the sum that dropout left?")
+block.mutant("DroppedTwice", "self.linear2(hidden)", "self.linear2(self.dropout(hidden))", hint=3,
+    says="In training, what the network adds is neither 0 nor its output scaled up. It reads the sum that dropout has "
+    "left; dropout acts again on its output, not between linear1 and linear2.")
 block.mutant("FixedDropout", "nn.Dropout(dropout)", "nn.Dropout()", says="The branches are dropped with a fixed "
     "probability, such as nn.Dropout's default. Use the argument `dropout`.")
 block.mutant("ShareThatIsKept", "nn.Dropout(dropout)", "nn.Dropout(1 - dropout)",
@@ -107,8 +110,8 @@ block.mutant("ShareThatIsKept", "nn.Dropout(dropout)", "nn.Dropout(1 - dropout)"
 block.mutant("OneHead", "MultiHeadAttention(d_model, num_heads", "MultiHeadAttention(d_model, 1",
     says="num_heads has no effect: the attention has another number of heads than was asked for.")
 block.mutant("OverTheBatch", "self.norm1(x), mask=mask)[0]",
-    "self.norm1(x).transpose(0, 1), mask=mask)[0].transpose(0, 1)", says="Attention ran over the sentences: two axes "
-    "were swapped on the way in. MultiHeadAttention takes (B, L, E) as it is.")
+    "self.norm1(x).transpose(0, 1), mask=mask)[0].transpose(0, 1)",
+    says="Attention ran over the sentences and not over the positions. MultiHeadAttention takes (B, L, E) as it is.")
 block.mutant("PyTorchsAttention", "MultiHeadAttention(d_model, num_heads, dropout=dropout)",
     "nn.MultiheadAttention(d_model, num_heads, dropout=dropout, batch_first=True)", says="The attention is "
     "nn.MultiheadAttention, whose parameters and masks differ. Use MultiHeadAttention of lesson 6.")
@@ -116,26 +119,32 @@ block.mutant("PyTorchsAttention", "MultiHeadAttention(d_model, num_heads, dropou
 decoder = solution("DecoderBlock")
 decoder.mutant("MemoryIgnored", "self.norm2(x), memory, mask=memory_mask", "self.norm2(x)", hint=2,
     says="The memory had no effect: in cross-attention, keys and values came from x. They come from the memory.")
-decoder.mutant("QueryFromMemory", "(self.norm2(x), memory, mask", "(memory, self.norm2(x), mask", hint=2, says="In "
-    "cross-attention, the queries came from the memory, so its output is as long as the memory and cannot be added to "
-    "x. Queries come from x.")
-decoder.mutant("ValueFromX", "memory, mask=memory_mask", "memory, self.norm2(x), mask=memory_mask", hint=2, says="In "
-    "cross-attention, the values came from x although the keys came from the memory. Both come from the memory.")
-decoder.mutant("KeyFromX", "memory, mask=memory_mask", "self.norm2(x), memory, mask=memory_mask", hint=2, says="In "
-    "cross-attention, the keys came from x although the values came from the memory. Both come from the memory.")
-decoder.mutant("SelfMaskOnMemory", "mask=memory_mask", "mask=self_mask", hint=3, says="self_mask met the length of the "
-    "memory: it was used in cross-attention, or combined with memory_mask. Each mask goes to its own attention.")
+decoder.mutant("QueryFromMemory", "(self.norm2(x), memory, mask", "(memory, self.norm2(x), mask", hint=2,
+    says="It stopped: something as long as the memory met x, as when the queries of cross-attention come from the "
+    "memory. They come from x.")
+decoder.mutant("ValueFromX", "memory, mask=memory_mask", "memory, self.norm2(x), mask=memory_mask", hint=2,
+    says="It stopped: the keys came from the memory and the values from x. In cross-attention, both come from the "
+    "memory.")
+decoder.mutant("KeyFromX", "memory, mask=memory_mask", "self.norm2(x), memory, mask=memory_mask", hint=2,
+    says="It stopped: the keys came from x and the values from the memory. In cross-attention, both come from the "
+    "memory.")
+decoder.mutant("SelfMaskOnMemory", "mask=memory_mask", "mask=self_mask", hint=3, says="It stopped: a mask over the "
+    "positions of x met the length of the memory. self_mask goes to self-attention alone, and memory_mask to "
+    "cross-attention alone.")
 decoder.mutant("MasksSwapped", "mask=self_mask", "mask=memory_mask", hint=3,
-    says="The masks are swapped: self_mask is for self-attention, memory_mask for cross-attention.")
+    says="It stopped: a mask over the memory met the positions of x. self_mask is for self-attention, memory_mask for "
+    "cross-attention.")
 decoder.mutant("MasksIgnored", "mask=self_mask", "mask=None", "mask=memory_mask", "mask=None", hint=3,
     says="Neither mask had an effect. Each is passed on to its own attention.")
 decoder.mutant("BothMasksInverted", "mask=self_mask", "mask=None if self_mask is None else ~self_mask",
     "mask=memory_mask", "mask=None if memory_mask is None else ~memory_mask",
     says='The masks were inverted. True means "may attend", here and in MultiHeadAttention: pass them on as they are.')
 decoder.mutant("MaskAsSecondArgument", "mask=self_mask", "self_mask",
-    says="self_mask was passed as the attention's second argument, which is the key. Pass it by its name.")
+    says="It stopped because self_mask met a projection, as when it is the attention's second argument, which is the "
+    "key. Pass it by its name.")
 decoder.mutant("MaskAsThirdArgument", "mask=memory_mask", "memory_mask",
-    says="memory_mask was passed as the attention's third argument, which is the value. Pass it by its name.")
+    says="It stopped because memory_mask met a projection, as when it is the attention's third argument, which is the "
+    "value. Pass it by its name.")
 decoder.mutant("CausalByItself", "mask=self_mask",
     "mask=torch.ones(x.size(1), x.size(1), dtype=torch.bool).tril() if self_mask is None else self_mask",
     says="Without self_mask, positions saw no later ones. A mask is only what the caller passes in.")
@@ -224,12 +233,14 @@ decoder.mutant("OneAttentionObject", "self.cross_attention = MultiHeadAttention(
     "self.cross_attention = self.self_attention",
     says="self_attention and cross_attention are one object, so they share their weights. Make two.")
 decoder.mutant("CrossMissing", "x + self.dropout(cross)", "x", hint=1,
-    says="Nothing of the memory reached the output: cross-attention is missing, or its result was not used.")
+    says="Nothing of the memory reached the output. What cross-attention reads there is added to x, like the output of "
+    "the other branches.")
 decoder.mutant("SelfMissing", OWN, "x", hint=1,
-    says="Self-attention is missing, or its result was not used: positions of x never see one another.")
+    says="Self-attention has no effect: positions of x never see one another. Its output is the first that is added to "
+    "x.")
 decoder.mutant("OneLongSequence", "self.norm1(x), mask=self_mask",
-    "self.norm1(x), torch.cat([self.norm1(x), memory], dim=1)", hint=2, says="x and memory were joined into one "
-    "sequence. Here each has its own attention, and keys of cross-attention are the memory's alone.")
+    "self.norm1(x), torch.cat([self.norm1(x), memory], dim=1)", hint=2, says="Self-attention reads x and the memory "
+    "together, as one sequence. Each has its own attention: self-attention reads x alone.")
 decoder.mutant("AnotherActivation", "self.linear1(self.norm3(x)).relu()",
     "nn.functional.gelu(self.linear1(self.norm3(x)))",
     says="The activation is GELU. The layers are built as in TransformerBlock, with ReLU between.")
@@ -238,28 +249,30 @@ decoder.mutant("TupleAdded", OWN, "x + self.self_attention(self.norm1(x), mask=s
 decoder.mutant("TupleDropped", "mask=self_mask)[0]", "mask=self_mask)", says="It stopped in dropout, which was given a "
     "tuple: take the first of the two things that an attention returns.")
 decoder.mutant("DroppingInEval", "self.dropout(", "nn.functional.dropout(p=self.dropout.p, input=", every=True,
-    says="Dropout acts in eval mode too: `functional.dropout` has to be told about self.training. nn.Dropout knows.")
+    says="Dropout acts in eval mode too. `functional.dropout` assumes training unless it is given self.training, and "
+    "an nn.Dropout learns of eval mode only if __init__ makes it.")
 decoder.mutant("BranchesNotDropped", "self.dropout(", "(", every=True, says="In training, dropout acts on attention "
     "weights alone. As in TransformerBlock, it also acts on what each branch adds.")
 decoder.mutant("SumsDropped", OWN, "self.dropout(x + self.self_attention(self.norm1(x), mask=self_mask)[0])",
     "x + self.dropout(cross)", "self.dropout(x + cross)", NETWORK, "self.dropout(x + self.linear2(hidden))",
     says="Dropout acts on the sums, so x itself loses entries. Drop what a branch adds, before it is added.")
 decoder.mutant("HiddenDropped", "self.linear2(hidden)", "self.linear2(self.dropout(hidden))",
-    says="In training, the network's part is neither dropped nor scaled up as a whole. Does dropout act between "
-    "linear1 and linear2 too, or on what the network reads?")
+    says="In training, the network's part is neither dropped nor scaled up as a whole. It reads the sum that dropout "
+    "has left; dropout acts again on its output, not between linear1 and linear2.")
 decoder.mutant("ThirdNormNotMade", "self.norm1, self.norm2, self.norm3 =", "self.norm1, self.norm2 =", "range(3)",
     "range(2)", "self.norm3(x)", "self.norm2(x)", hint=1, says="There is no norm3. Three branches need three norms.")
 
 greedy = solution("greedy_decode")
 greedy.mutant("positions_added", "step(tokens)[:, -1]", "step(tokens).sum(dim=1)", hint=2,
-    says="The logits of all positions were added up or averaged. Those of the last position alone are for the next "
-    "token.")
-greedy.mutant("last_sentence", "[:, -1].argmax", "[-1].argmax", says="It stopped: an index without a colon in front "
-    "picked a sentence, since axis 0 is the batch. Positions are axis 1.")
+    says="Each token follows from the logits of all positions taken together. Those of the last position alone are for "
+    "the next token.")
+greedy.mutant("last_sentence", "[:, -1].argmax", "[-1].argmax", says="It stopped: there was not one new token for each "
+    "sentence, as when an index picks a sentence. Axis 0 is the batch; positions are axis 1.")
 greedy.mutant("pair_of_max", "argmax", "max",
     says="It stopped because `max` with a `dim` returns two tensors, values and indices. A token is an index.")
 greedy.mutant("value_fed_back", "argmax", "amax",
-    says="It stopped because a logit was fed back instead of a token: `max` returns values first, then indices.")
+    says="It stopped because step was given numbers that are not integers. A token is the index of the largest logit, "
+    "not that logit.")
 greedy.mutant("start_included", "tokens[:, 1:]", "tokens", hint=3,
     says="The start token was returned too. It begins the sentence, but it was not written: leave it out.")
 greedy.mutant("start_counted", "range(length)", "range(length - 1)", "tokens[:, 1:]", "tokens", hint=3,
@@ -268,9 +281,10 @@ greedy.mutant("start_counted", "range(length)", "range(length - 1)", "tokens[:, 
 greedy.mutant("sampled", BEST, "torch.multinomial(step(tokens)[:, -1].softmax(dim=-1), 1)", says="The tokens were "
     "sampled, so twice the same call gives different ones. Greedy decoding takes the largest logit.")
 greedy.mutant("first_in_the_vocabulary", BEST, "step(tokens)[:, -1:].argmax(dim=1)[:, :1]",
-    says="Every token is 0: argmax ran along an axis of size 1, and not over the vocabulary, the last axis.")
+    says="Every token is 0, as when argmax runs along an axis of size 1. The vocabulary is the last axis.")
 greedy.mutant("one_token_for_all", BEST, "step(tokens)[:, -1].argmax().expand(batch, 1)", says="All sentences got the "
-    "same token: argmax without `dim` looks for one entry in the whole table. Each sentence has its own best token.")
+    "same token, as when argmax without `dim` looks for one entry in the whole table. Each sentence has its own best "
+    "token.")
 greedy.mutant("newest_only", "step(tokens)", "step(tokens[:, -1:])", hint=1,
     says="step was given the newest token alone. It needs all tokens so far: what comes next depends on each of them.")
 greedy.mutant("without_the_start", "step(tokens)", "step(tokens[:, min(tokens.size(1) - 1, 1):])", hint=3,
@@ -302,8 +316,9 @@ greedy.mutant("padded_with_start", hint=2, body="""
 greedy.mutant("begun_with_zero", "torch.full((batch, 1), start)", "torch.zeros(batch, 1, dtype=torch.long)", hint=1,
     says="The sentences began with token 0 instead of `start`.")
 greedy.mutant("begun_with_one", "torch.full((batch, 1), start)", "torch.ones(batch, 1, dtype=torch.long)", hint=1,
-    says="The sentences began with token 1 instead of `start`: torch.ones holds ones.")
+    says="The sentences began with token 1 instead of `start`.")
 greedy.mutant("axis_lost", "dim=-1, keepdim=True", "dim=-1", hint=3,
-    says="It stopped: argmax took an axis away, so (B,) met (B, T). Keep it with keepdim, or add one.")
+    says="It stopped: the new tokens are (B,) and the tokens so far (B, T). argmax takes an axis away unless you keep "
+    "it; both need two axes.")
 greedy.mutant("last_token_only", "tokens[:, 1:]", "best", hint=3,
     says="Only the last token came back. Return all of them, in the order in which they were written.")

@@ -12,17 +12,17 @@ repeating.mutant("fixed_period", "torch.randint(min_period, length // 2 + 1, (ba
     "torch.full((batch,), min_period)", hint=3, says="Every row of every batch has the same period. Then position "
     "alone solves the task. Draw a period for each row.")
 repeating.mutant("largest_period_left_out", "length // 2 + 1", "length // 2", hint=3,
-    says="The largest period never occurs: randint leaves its upper limit out, but length // 2 is included.")
-repeating.mutant("periods_up_to_the_length", "length // 2 + 1", "length + 1", says="It stopped: a period longer than "
-    "half a sequence needs more tokens than the vocabulary may have. The largest is length // 2.")
+    says="The largest period, length // 2, never occurs. It is included, and randint leaves its upper limit out.")
+repeating.mutant("periods_up_to_the_length", "length // 2 + 1", "length + 1", says="It stopped: a row needs more "
+    "tokens than the vocabulary may have, as with a period longer than half a sequence. The largest is length // 2.")
 repeating.mutant("tokens_twice", "torch.rand(batch, vocab, generator=generator).argsort(dim=-1)",
     "torch.randint(vocab, (batch, length), generator=generator)", hint=2, says="Within one period, a token occurs "
     "twice, so it has two successors. Draw without replacement, as from a shuffled vocabulary.")
 repeating.mutant("token_by_token", "% periods[:, None]", "// (length // periods[:, None] + 1)", hint=2, says="Each token "
     "is written several times in a row before the next one comes. Repeat the whole run of tokens, not its entries.")
 repeating.mutant("other_periods_returned", "places), periods)", "places), periods[torch.randperm(batch)])",
-    says="The sequences repeat, but not with the periods that were returned: those were drawn a second time, or are in "
-    "another order.")
+    says="The sequences repeat, but not with the periods that were returned. Return those that the rows were built "
+    "with, in the order of the rows.")
 repeating.mutant("first_period_for_tokens", "periods[:, None]", "periods[:1, None].expand(batch, 1)", says="Each row has a period of its "
     "own, but the tokens of all rows repeat with the same one. Which row's was used?")
 repeating.mutant("repeated_one_short", "periods[:, None]", "(periods[:, None] - 1).clamp(min=1)", hint=2, says="The "
@@ -41,11 +41,12 @@ previous.mutant("all_earlier_tokens", "weights.diagonal(offset=-1, dim1=-2, dim2
     hint=1,
     says="The weight on all earlier tokens was counted, everything below the diagonal. Only the one before counts.")
 previous.mutant("last_row_alone", "weights.diagonal(offset=-1, dim1=-2, dim2=-1)", "weights[:, :, -1, -2]", "(0, 2)",
-    "0", says="Only the last token's weight on the one before it was counted. Is a result overwritten in a loop?")
+    "0", says="Only the last token's weight on the one before it was counted. Every token but the first counts.")
 previous.mutant("first_row_wraps_into_the_sum", hint=1, body="""
     rows = torch.arange(weights.size(-1))
     return weights[..., rows, rows - 1].sum(dim=-1).mean(dim=0) / (len(rows) - 1)""",
-    says="The sum has a term too many: for i = 0, index i - 1 is -1, the last column. Start with i = 1.")
+    says="The sum has a term too many, the first token's weight on the last one: for i = 0, index i - 1 is -1, the "
+    "last column. Start with i = 1.")
 previous.mutant("first_row_counted", "mean(dim=(0, 2))", "sum(dim=(0, 2)) / (weights.size(0) * weights.size(-1))",
     hint=1, says="The sum is right, but it was divided by L. The first token has none before it, so a sequence has "
     "L - 1 terms.")
@@ -122,15 +123,16 @@ induction.mutant("one_row_each", "rows >= period", "rows == period", hint=2,
 induction.mutant("first_sequence_alone", "rows = torch", "weights, period = weights[:1], period[:1]\nrows = torch",
     hint=2, says="Only the first sequence was counted. Take the mean over all of them.")
 induction.mutant("last_sequence_alone", "rows = torch", "weights, period = weights[-1:], period[-1:]\nrows = torch",
-    says="Only the last sequence was counted. Is a result overwritten in a loop?")
+    says="Only the last sequence was counted. Take the mean over all of them.")
 induction.mutant("range_over_all_periods", hint=2, body="return weights[..., range(period, weights.size(-1)), 0]",
-    says="It stopped: `range` needs one integer, and `period` holds one per sequence. Index it with the sequence.")
+    says="It stopped where one integer is needed, as by `range` or a slice: `period` holds one per sequence. Index it "
+    "with the sequence.")
 induction.mutant("every_sequence_at_all_places", hint=2, body="""
     rows = torch.arange(weights.size(-1)).expand(len(period), -1)
     index = (rows - period[:, None] + 1).clamp(min=0)
     return weights[:, :, rows, index][:, :, rows >= period[:, None]].mean(dim=(0, -1))""",
-    says="Each sequence was read at the places of all sequences: with `weights[:, :, rows, columns]` the batch axis "
-    "meets every period. Sequence b belongs to period b alone.")
+    says="Each sequence was read at the places of all sequences, as with `weights[:, :, rows, columns]`, where the "
+    "batch axis meets every period. Sequence b belongs to period b alone.")
 
 PART, ZERO = "slice(head * size, (head + 1) * size)", "layer.weight[:, part] = 0.0"
 ENDS = """
@@ -158,18 +160,20 @@ weights_zeroed = solution("ablate_head", spelled="""
                     parameter.copy_(old)
     """)
 ablate.mutant("StaysOff", "hook.remove()", "hook", hint=3,
-    says="Right inside the block, but afterward the head is still off. Is what you kept a copy, or the weight "
-    "itself? Was a hook removed?")
+    says="Right inside the block, but afterward the head is still off. Undo what was done: put back a copy of what was "
+    "there before, or remove the hook.")
 ablate.mutant("OutputZeroed", "register_forward_pre_hook(silence)",
     "register_forward_hook(lambda _, read, out: out * (torch.arange(out.size(-1)) // size != head))", hint=1,
     says="Entries of the output are 0. Each of them mixes all heads: switch the head off before out_proj, in what it "
     "reads.")
 ablate.mutant("Interleaved", PART, "slice(head, None, module.num_heads)", hint=1, says="Every H-th entry was switched "
     "off, as if the heads were interleaved. Head h is D entries in a row, from h * D on.")
-weights_zeroed.mutant("RowsOfTheWeight", ZERO, "layer.weight[part] = 0.0", hint=1, says="Rows of out_proj's weight were "
-    "zeroed. Rows belong to outputs, columns to inputs, and the heads are its input.")
+weights_zeroed.mutant("RowsOfTheWeight", ZERO, "layer.weight[part] = 0.0", hint=1, says="Entries of the output have "
+    "lost what every head adds, as when rows of out_proj's weight are zeroed. Rows belong to outputs, columns to "
+    "inputs, and the heads are its input.")
 weights_zeroed.mutant("RowOfTheWeight", ZERO, "layer.weight[head] = 0.0", hint=1,
-    says="One row of out_proj's weight was zeroed. A row belongs to an entry of the output; a head has D columns.")
+    says="One entry of the output has lost what every head adds, as when a row of out_proj's weight is zeroed. A row "
+    "belongs to an entry of the output; a head has D columns.")
 ablate.mutant("NotAfterAnException", ENDS, "yield\nhook.remove()", says="After an exception the head is still off: what "
     "follows `yield` does not run then. Where do you put what has to run in any case?")
 ablate.mutant("OnlyAfterAnException", "finally:", "except BaseException:", "hook.remove()", "hook.remove()\nraise",
@@ -188,55 +192,59 @@ ablate.mutant("PreviousHead", PART, "slice((head - 1) * size, head * size)", hin
 ablate.mutant("FirstHeadAlways", PART, "slice(0, size)", hint=1,
     says="Head 0 was switched off, whichever was asked for. Where does the part of head h start?")
 ablate.mutant("LastHeadAlways", PART, "slice(head * size, None)", hint=1,
-    says="The slice has no end: all later heads were switched off too. Head h ends at (h + 1) * D.")
+    says="All later heads were switched off too, as by a slice without an end. Head h ends at (h + 1) * D.")
 ablate.mutant("UpToThisHead", PART, "slice(0, (head + 1) * size)", hint=1,
-    says="The slice has no start: all earlier heads were switched off too. Head h starts at h * D.")
+    says="All earlier heads were switched off too, as by a slice without a start. Head h starts at h * D.")
 ablate.mutant("OneEntry", PART, "slice(head, head + 1)", hint=1,
     says="One entry was switched off. A head has D of them, side by side.")
 ablate.mutant("OneEntryShort", PART, "slice(head * size, (head + 1) * size - 1)", hint=1,
     says="The head's last entry is still on. A slice leaves its end out already.")
 ablate.mutant("HeadsAsSize", "module.out_proj.in_features // module.num_heads", "module.num_heads", hint=1,
-    says="num_heads was taken for the size of a head. A head's dimension is out_proj's number of inputs divided by it.")
+    says="The part that was switched off has num_heads entries. A head's dimension is out_proj's number of inputs "
+    "divided by num_heads.")
 ablate.mutant("SizeAsAFloat", "head * size", "head / size",
-    says="It stopped: `/` gives a float, and a slice needs integers. Divide whole numbers with //.")
+    says="It stopped because a slice needs integers, and `/` gives a float. Divide whole numbers with //.")
 ablate.mutant("FewerHeads", "hook = module.out_proj.register_forward_pre_hook(silence)", "module.num_heads -= 1",
-    "hook.remove()", "module.num_heads += 1", hint=2, says="num_heads was lowered, so the same entries are cut into "
-    "fewer, larger heads. Leave it, and silence one head's part.")
-weights_zeroed.mutant("QueriesZeroed", ZERO, "module.q_proj.weight[part] = 0.0", hint=1, says="The head's queries were "
-    "zeroed, in q_proj. Then it looks at all keys about equally, and its output still counts: cut it off at out_proj.")
-weights_zeroed.mutant("InputsOfTheQueries", ZERO, "module.q_proj.weight[:, part] = 0.0", hint=1, says="Columns of "
-    "q_proj were zeroed. They belong to entries of the tokens, which all heads read. The head's own part is what "
-    "out_proj reads.")
+    "hook.remove()", "module.num_heads += 1", hint=2, says="The same entries are cut into fewer, larger heads, as when "
+    "num_heads is lowered. Leave it, and silence one head's part.")
+weights_zeroed.mutant("QueriesZeroed", ZERO, "module.q_proj.weight[part] = 0.0", hint=1, says="The head looks at all "
+    "keys about equally, as when its queries are zeroed in q_proj, and its output still counts: cut it off at "
+    "out_proj.")
+weights_zeroed.mutant("InputsOfTheQueries", ZERO, "module.q_proj.weight[:, part] = 0.0", hint=1, says="The queries of "
+    "all heads have changed, as when columns of q_proj are zeroed: they belong to entries of the tokens, which all "
+    "heads read. The head's own part is what out_proj reads.")
 weights_zeroed.mutant("KeysZeroed", ZERO, """
     module.k_proj.weight[part] = 0.0
     if module.k_proj.bias is not None:
         module.k_proj.bias[part] = 0.0""", hint=1, says="The head looks at all keys equally, as if its scores were 0, "
     "and its output still counts: cut it off at out_proj.")
-weights_zeroed.mutant("ValuesWithoutBias", ZERO, "module.v_proj.weight[part] = 0.0", hint=1, says="The head's values "
-    "were zeroed in v_proj, but its bias still gets through. Zero that too, or cut the head off at out_proj.")
+weights_zeroed.mutant("ValuesWithoutBias", ZERO, "module.v_proj.weight[part] = 0.0", hint=1, says="The bias of the "
+    "head's values still gets through, as when only the weight of v_proj is zeroed. Zero that too, or cut the head "
+    "off at out_proj.")
 weights_zeroed.mutant("BiasNotRestored", "module.parameters()", "[module.v_proj.weight]", ZERO, """
     module.v_proj.weight[part] = 0.0
     if module.v_proj.bias is not None:
         module.v_proj.bias[part] = 0.0""", hint=3, says="Right inside the block. Afterward v_proj's weight is back, "
     "but its bias is not: restore all that you changed.")
-weights_zeroed.mutant("AllValuesZeroed", ZERO, "module.v_proj.weight.zero_()", hint=1, says="All of v_proj's weight "
-    "was zeroed, so no head says anything about the tokens. Only this head should be off.")
+weights_zeroed.mutant("AllValuesZeroed", ZERO, "module.v_proj.weight.zero_()", hint=1, says="No head says anything "
+    "about the tokens, as when all of v_proj's weight is zeroed. Only this head should be off.")
 weights_zeroed.mutant("InputsOfTheValues", ZERO, "module.v_proj.weight[:, part] = 0.0", hint=1,
-    says="Columns of v_proj were zeroed. They belong to entries of the tokens, not to a head.")
+    says="The values of all heads have changed, as when columns of v_proj are zeroed. They belong to entries of the "
+    "tokens, not to a head.")
 weights_zeroed.mutant("BiasOff", ZERO, f"{ZERO}\nif layer.bias is not None:\n    layer.bias.zero_()", hint=3,
     says="The head is off, but so is out_proj's bias. It belongs to no head: leave it on.")
 weights_zeroed.mutant("PartOfTheBiasOff", ZERO, f"{ZERO}\nif layer.bias is not None:\n    layer.bias[part] = 0.0",
     hint=3, says="The head is off, but so is a part of out_proj's bias. Its entries belong to outputs, not to heads.")
 weights_zeroed.mutant("MultipliedBack", BACK, "layer.weight[:, part] /= 0.0", hint=3, says="The output after the block "
-    "is NaN: a weight that was multiplied by 0 does not come back by division. Keep a copy and put it back.")
+    "is NaN, as when a weight that was multiplied by 0 is divided by 0 again. Keep a copy and put it back.")
 weights_zeroed.mutant("FreshWeights", BACK, "layer.reset_parameters()", hint=3,
-    says="Afterward out_proj has new random weights. It should have those from before: keep a copy and put it back.")
+    says="Afterward out_proj has other weights than before. Keep a copy and put it back.")
 ablate.mutant("OthersLouder", "return (heads,)", "return (heads * module.num_heads / max(module.num_heads - 1, 1),)",
     says="The head is off, but the others were scaled up, as dropout does. They should contribute what they did before.")
 weights_zeroed.mutant("MeanInstead", ZERO, "layer.weight[:, part] = layer.weight[:, part].mean()", hint=2,
-    says="The head's columns were replaced by their mean, so it still contributes. It should contribute nothing.")
-ablate.mutant("RestoredTooSoon", "(head + 1)", "(head + 0)", says="Inside the block nothing has changed. Was a copy "
-    "changed instead of the module, or the weight restored before the `yield`? Does a hook return something?")
+    says="The head still contributes, as if its columns were replaced by their mean. It should contribute nothing.")
+ablate.mutant("RestoredTooSoon", "(head + 1)", "(head + 0)", says="Inside the block nothing has changed. The change "
+    "has to reach the module itself and last until the block ends; a hook before a layer acts through what it returns.")
 ablate.mutant("not_a_context_manager", code="def ablate_head(module, head): pass", says="It returned None, which `with` "
     "cannot enter. A function under @contextmanager needs that line above it, and a `yield`.")
 ablate.mutant("generator_alone", drop="@contextmanager",
@@ -247,7 +255,8 @@ ablate.mutant("module_returned", code="ablate_head = contextmanager(lambda modul
     "returned where a `yield` belongs. The block runs at the `yield`, and what follows it runs when the block has "
     "ended.")
 ablate.mutant("yields_twice", "hook.remove()", "hook.remove()\nyield",
-    says="There are two `yield`s. One block comes in at one place: what follows the first `yield` cleans up.")
+    says="The function reached a second `yield`. One block comes in at one place: what follows the first `yield` "
+    "cleans up.")
 weights_zeroed.mutant("NewParameter", BACK, "layer.weight = torch.nn.Parameter(dict(kept)[layer.weight])", hint=3,
     says="Afterward out_proj or its weight is a new object, which an optimizer would not know. Put back the old one, "
     "or copy into it.")
@@ -262,7 +271,7 @@ ablate.mutant("AllParametrizationsRemoved", "hook = module.out_proj.register_for
     change.forward = lambda weight: weight * keep
     torch.nn.utils.parametrize.register_parametrization(module.out_proj, 'weight', change)""", "hook.remove()",
     "torch.nn.utils.parametrize.remove_parametrizations(module.out_proj, 'weight', leave_parametrized=False)",
-    says="Right with one block. With one inside another, it stopped: leaving the inner block removed the "
-    "parametrization of both.")
+    says="Right with one block. With one inside another, it stopped, as when leaving the inner block removes the "
+    "parametrizations of both. Undo only what this block has done.")
 ablate.mutant("HookLeft", "hook.remove()", "columns = slice(0, 0)", hint=2,
     says="The outputs are right, but a hook is still on the module, with nothing left to do. Remove it.")

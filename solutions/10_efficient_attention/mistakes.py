@@ -32,11 +32,12 @@ attention.mutant("mixed_without_the_keys", "pairs * d_head, 'score_bytes':",
 
 cache = solution("KVCache")
 cache.mutant("HeadsJoined", "dim=-2", "dim=1", every=True, hint=2,
-    says="The new positions were joined along the heads, axis 1, or the join stopped there. Positions are axis -2.")
+    says="It stopped: the new positions were to be joined along axis 1, the heads. Positions are axis -2.")
 cache.mutant("FeaturesJoined", "dim=-2", "dim=-1", every=True, hint=2,
-    says="The new positions were joined along the entries, the last axis. Positions are the axis before it, -2.")
-cache.mutant("SentencesJoined", "dim=-2", "dim=0", every=True, hint=2, says="The new positions were joined along the "
-    "batch, which is what torch.cat does without `dim`. Positions are axis -2.")
+    says="It stopped: the new positions were to be joined along the last axis, the entries. Positions are the axis "
+    "before it, -2.")
+cache.mutant("SentencesJoined", "dim=-2", "dim=0", every=True, hint=2, says="It stopped: the new positions were to be "
+    "joined along axis 0, the batch, as torch.cat does without `dim`. Positions are axis -2.")
 cache.mutant("OnlyTheNewest", "self.key is None or self.value is None", "True", hint=2,
     says="Only the newest positions are in the cache: each append replaces what was there. Join the new to the old.")
 cache.mutant("NewReturned", "return (self.key, self.value)", "return (key, value)",
@@ -51,20 +52,20 @@ cache.mutant("EntriesCounted", "self.key.size(-2)", "self.key.numel()", hint=2,
     says="The length is the number of entries, which is what numel gives. Count positions: the size of axis -2.")
 cache.mutant("LastLength", "self.key.size(-2)", "self.last", "return (self.key, self.value)", """
     self.last = key.size(-2)
-    return (self.key, self.value)""", says="The length is that of the last append. It should count all positions so "
-    "far: was it overwritten, not added to?")
+    return (self.key, self.value)""",
+    says="The length is that of the last append. It should count all positions so far.")
 cache.mutant("Aliased", "(key.clone(), value.clone())", "(key, value)", hint=3, says="What is stored changed when the "
     "caller overwrote its tensors: the cache holds the caller's own tensor. Copy what comes in.")
 cache.mutant("FirstAppendTwice", method="append", hint=1, body="""
     self.key = torch.cat([key if self.key is None else self.key, key], dim=-2)
     self.value = torch.cat([value if self.value is None else self.value, value], dim=-2)
-    return (self.key, self.value)""", says="The first positions are in the cache twice: the empty cache was filled "
-    "with them, and then they were joined again.")
+    return (self.key, self.value)""", says="The first positions are in the cache twice, as when an empty cache is "
+    "filled with them and then they are joined again.")
 cache.mutant("NewInFront", "[self.key, key]", "[key, self.key]", "[self.value, value]", "[value, self.value]", hint=2,
     says="The new positions were put in front of the old ones. Time runs on: they belong at the end.")
 cache.mutant("NewAdded", "torch.cat([self.key, key], dim=-2)", "self.key + key",
-    "torch.cat([self.value, value], dim=-2)", "self.value + value", hint=2, says="The new keys and values were added "
-    "to the old ones, number by number, or that stopped. Join them: each position stays.")
+    "torch.cat([self.value, value], dim=-2)", "self.value + value", hint=2,
+    says="It stopped: old and new positions met entry by entry, as in a sum. Join them: each position stays.")
 cache.mutant("FirstKept", "torch.cat([self.key, key], dim=-2)", "self.key", "torch.cat([self.value, value], dim=-2)",
     "self.value", hint=2, says="After the first append nothing more is stored: the same keys and values come back "
     "each time. Join the new ones to them.")
@@ -97,14 +98,14 @@ decode.mutant("masked_in_the_first_call_alone", "length - new + 1).bool()", "1).
     says="After the first call nothing is masked. That is right for T = 1, but several new tokens must not see the "
     "ones after them.")
 decode.mutant("no_mask", drop=".masked_fill(hidden, -torch.inf)", hint=3,
-    says="New tokens see the ones after them: right for T = 1 alone. Either the causal mask is missing, or it is "
-    "lined up wrongly: the last new token belongs to the last key, which is its own.")
+    says="New tokens see the ones after them: right for T = 1 alone. Hide those, and line the mask up at the end: the "
+    "last new token belongs to the last key, which is its own.")
 decode.mutant("mask_of_the_new_alone", "q.new_ones(new, length)", "q.new_ones(new, new)", hint=3,
-    says="The mask has as many columns as there are new tokens, or does not line up. It needs one per key, old ones "
-    "included.")
+    says="It stopped: a table with a column for each new token, such as a mask, met scores with one for each key. A "
+    "mask needs one per key, old ones included.")
 decode.mutant("old_hidden", "length - new + 1).bool()",
     "length - new + 1).bool() | (torch.arange(length) < length - new)", hint=3, says="The new tokens see one another "
-    "but none of the old ones: the mask hides those, or what append returned was not used.")
+    "but none of the old ones. Attend to all that append returned, and hide only what comes after a token.")
 decode.mutant("not_oneself", "length - new + 1", "length - new", hint=3,
     says="No new token sees itself, and the very first has nothing to look at. A query may see its own key.")
 decode.mutant("mask_inverted", "(hidden, -torch.inf)", "(~hidden, -torch.inf)",
@@ -120,17 +121,17 @@ decode.mutant("values_not_projected", "cache.append(k, v)",
 decode.mutant("read_before_the_append", "keys, values = cache.append(k, v)", """
     before = len(cache) or None
     keys, values = (t[:, :, :before] for t in cache.append(k, v))""", drop=".masked_fill(hidden, -torch.inf)", hint=2,
-    says="The new tokens are missing among the keys: the cache was read before they were appended. A token sees "
+    says="The new tokens are missing among the keys, as when the cache is read before they are appended. A token sees "
     "itself too.")
 decode.mutant("swapped_both_times", "keys, values = cache.append(k, v)", "values, keys = cache.append(v, k)",
     says="The output is right, but keys and values are swapped in the cache. append takes the keys first.")
-decode.mutant("swapped_on_the_way_back", "keys, values =", "values, keys =", says="The cache is right, but what "
-    "append returned was unpacked in the wrong order: all keys first, then all values.")
-decode.mutant("module_on_the_new_alone", hint=1, body="return mha(x_new)[0]", says="mha was called on the new "
-    "tokens, without the cache: they see no past, and nothing was appended. Its layers are what you need.")
+decode.mutant("swapped_on_the_way_back", "keys, values =", "values, keys =", says="The cache is right, but keys and "
+    "values are swapped in what is computed from it. append returns all keys first, then all values.")
+decode.mutant("module_on_the_new_alone", hint=1, body="return mha(x_new)[0]", says="The new tokens see no past, and "
+    "nothing was appended, as when mha is called on them alone. Its layers are what you need.")
 decode.mutant("module_on_cached_keys", "mha.out_proj(mixed.transpose(1, 2).flatten(2))",
     "mha(x_new, *(t.transpose(1, 2).flatten(2) for t in (keys, values)), mask=~hidden)[0]", hint=1,
-    says="mha was called on keys and values from the cache, which projected them a second time. They are projected "
+    says="Keys and values from the cache were projected a second time, as by a call of mha. They are projected "
     "already: attend to them as they are.")
 decode.mutant("without_softmax", "(hidden, -torch.inf)", "(hidden, 0.0)", "scores.softmax(dim=-1)", "scores",
     says="Softmax is missing: the values were mixed by their scores.")
@@ -145,10 +146,11 @@ decode.mutant("not_split", ".unflatten(-1, (mha.num_heads, -1)).transpose(1, 2)"
     "as in lesson 6.")
 decode.mutant("sequence_cut", ".unflatten(-1, (mha.num_heads, -1)).transpose(1, 2)",
     ".reshape(x_new.size(0), mha.num_heads, x_new.size(1), -1)", hint=2,
-    says="The split is wrong: view or reshape cut the sequence into heads. Split the last axis, then move the heads "
-    "forward.")
+    says="The split is wrong: the sequence was cut into heads, as by view or reshape alone. Split the last axis, then "
+    "move the heads forward.")
 decode.mutant("not_merged", "mixed.transpose(1, 2).flatten(2)", "mixed", hint=3,
-    says="out_proj stopped: it got the heads one by one. Merge them into (B, T, E) first, as in lesson 6.")
+    says="It stopped because a projection got the heads one by one. Merge them into (B, T, E) before out_proj, as in "
+    "lesson 6.")
 decode.mutant("no_output_projection", "mha.out_proj(mixed", "(mixed", hint=3,
     says="out_proj was not applied: the heads are side by side but not mixed.")
 decode.mutant("last_token_only", "mixed.transpose(1, 2)", "mixed[:, :, -1:].transpose(1, 2)", hint=3,
@@ -181,19 +183,21 @@ repeat.mutant("expanded_heads", "x.repeat_interleave(n_rep, dim=1)", "x.expand(-
 repeat.mutant("rows_scrambled", hint=3, body="""
     b, g, n, d = x.shape
     return x[:, :, :, None].expand(b, g, n, n_rep, d).reshape(b, g * n_rep, n, d)""", says="The shape is right, but "
-    "positions are scrambled: the copies' axis was put in the wrong place before joining. It goes next to the heads.")
+    "positions are scrambled, as when the copies' axis is in the wrong place before joining. It goes next to the "
+    "heads.")
 repeat.mutant("features_scrambled", hint=1, body="""
     b, g, n, d = x.shape
     return x.repeat_interleave(n_rep, dim=-1).reshape(b, g * n_rep, n, d)""", says="The shape is right, but the "
-    "entries of different keys are mixed up: the last axis was repeated before reshaping. Repeat heads.")
+    "entries of different keys are mixed up, as when the last axis is repeated before reshaping. Repeat heads.")
 repeat.mutant("sentences_scrambled", hint=1, body="""
     b, g, n, d = x.shape
-    return x.repeat(n_rep, 1, 1, 1).reshape(b, g * n_rep, n, d)""", says="The shape is right, but sentences are "
-    "mixed up: the batch was repeated and then reshaped into heads. Repeat axis 1.")
+    return x.repeat(n_rep, 1, 1, 1).reshape(b, g * n_rep, n, d)""", says="The shape is right, but sentences are mixed "
+    "up, as when the batch is repeated and then reshaped into heads. Repeat axis 1.")
 repeat.mutant("number_of_query_heads", body="return x[:, [g * x.size(1) // n_rep for g in range(n_rep)]]",
-    says="n_rep was taken for the number of heads wanted. It says how often each head occurs.")
+    says="There are n_rep heads in all. n_rep says how often each of the given heads occurs.")
 repeat.mutant("as_it_was", "x.repeat_interleave(n_rep, dim=1)", "x",
-    says="The heads were not repeated: x came back as it was. repeat and expand return a new tensor; is it used?")
+    says="The heads were not repeated: x came back as it was. repeat and expand leave it as it is, and return a new "
+    "tensor.")
 repeat.mutant("always_twice", "n_rep, dim=1", "2, dim=1",
     says="Each head occurs twice, whatever n_rep says. It should occur n_rep times.")
 
@@ -225,8 +229,8 @@ sliding.mutant("cached_keys_all_seen", "& (key > query - window)", "& ((key > qu
     hint=2, says="With more keys than queries, all keys before the first query are visible. The window applies to "
     "those as well.")
 sliding.mutant("edge_on_the_wrong_side", "key > query - window", "key >= query - (k_len - q_len) + window", hint=2,
-    says="No query sees its own key: `triu` with a positive diagonal keeps what lies right of it. The window's far "
-    "end lies left.")
+    says="No query sees its own key, as when `triu` with a positive diagonal keeps what lies right of it. The "
+    "window's far end lies left.")
 sliding.mutant("blocks", "key > query - window", "key // window == query // window", hint=2,
     says="The sequence was cut into blocks: a query sees its own block only. The window slides, one step per query.")
 sliding.mutant("last_keys_of_all", "key > query - window", "key >= k_len - window", hint=2,
@@ -237,16 +241,16 @@ sliding.mutant("lying", "(key <= query) & (key > query - window)", "((key <= que
     says="The table is transposed: rows belong to queries, columns to keys.")
 sliding.mutant("window_kept_full", "return (key <= query) & (key > query - window)", """
     start = (query - window + 1).clamp(min=0)
-    return (key >= start) & (key < start + window)""", hint=2, says="A window longer than the sequence caused "
-    "trouble: early queries see later keys. Near the start a window is just shorter.")
+    return (key >= start) & (key < start + window)""", hint=2,
+    says="Early queries see later keys, as when a window is kept full. Near the start a window is shorter.")
 sliding.mutant("short_windows_left_out", "& (key > query - window)", "& (key > query - window) & (query >= window - 1)",
     says="The first queries see nothing: only full windows were allowed. Near the start a window holds fewer keys.")
 sliding.mutant("negative_start", "return (key <= query) & (key > query - window)", """
     seen = torch.zeros(q_len, k_len, dtype=torch.bool)
     for row, last in zip(seen, query[:, 0]):
         row[last - window + 1:last + 1] = True
-    return seen""", says="Rows at the start are wrong: a slice from a negative index counts from the end. Where the "
-    "window would begin before 0, it begins at 0.")
+    return seen""", says="Rows at the start are wrong, as when a slice begins at a negative index, which counts from "
+    "the end. Where the window would begin before 0, it begins at 0.")
 
 blocks = solution("blockwise_attention")
 blocks.mutant("softmax_per_block_averaged", "old * total + new.sum(dim=-1, keepdim=True)", "total + 1",
@@ -263,7 +267,7 @@ blocks.mutant("each_block_its_own_measure", "torch.maximum(highest, scores.detac
     says="Each block was measured against its own largest score, then all were added. Rescale the old sums when a "
     "larger score comes.")
 blocks.mutant("nothing_shrinks", "old * total", "total", "old * output", "output", hint=2, says="The old sum and "
-    "mixture never shrink when a larger score arrives. Is the old maximum overwritten before it is used?")
+    "mixture never shrink when a larger score arrives. Keep the old maximum until both have been rescaled.")
 blocks.mutant("only_the_sum_shrinks", "old * output", "output", hint=2,
     says="The sum of exponentials was rescaled, the mixture was not. Both were measured against the same maximum.")
 blocks.mutant("only_the_mixture_shrinks", "old * total", "total", hint=2,
@@ -271,8 +275,8 @@ blocks.mutant("only_the_mixture_shrinks", "old * total", "total", hint=2,
 blocks.mutant("softmax_of_a_hidden_block", "old * total + new.sum(dim=-1, keepdim=True)",
     "total + scores.exp().sum(dim=-1, keepdim=True)", "old * output + new",
     "output + scores.exp().sum(dim=-1, keepdim=True) * scores.softmax(dim=-1)", "total.masked_fill(total == 0, 1.0)",
-    "total", hint=3, says="Where a block is hidden the result is NaN: softmax of nothing is NaN, and weighting it by "
-    "0 leaves NaN. Also, exponentials without a shift overflow.")
+    "total", hint=3, says="Where a block is hidden the result is NaN: softmax of nothing, for example, is NaN, and "
+    "weighting it by 0 leaves NaN. Also, exponentials without a shift overflow.")
 blocks.mutant("not_divided", "/ total.masked_fill(total == 0, 1.0)", "",
     says="The mixture was not divided by the sum of exponentials at the end.")
 blocks.mutant("divided_in_the_loop", "return output / total.masked_fill(total == 0, 1.0)", "return output",
@@ -287,7 +291,7 @@ blocks.mutant("all_at_once", "shape = (*query.shape[:-1], 1)", "shape, block = (
     "scores of one block, then forget them.")
 blocks.mutant("blocks_kept_in_a_list", "shape = (*query.shape[:-1], 1)", "shape, kept = (*query.shape[:-1], 1), []",
     "highest = now", "highest, _ = now, kept.append(scores)", hint=1, says="No tensor is too large, but the scores of "
-    "all blocks are kept in a list: together they are the whole table. Forget each block after its turn.")
+    "all blocks are kept: together they are the whole table. Forget each block after its turn.")
 blocks.mutant("queries_in_blocks", body="""
     visible = None if mask is None else mask.expand(*query.shape[:-1], key.size(-2))
     rows = []
@@ -299,67 +303,69 @@ blocks.mutant("queries_in_blocks", body="""
         largest = scores.detach().amax(dim=-1, keepdim=True).clamp(min=torch.finfo(scores.dtype).min)
         e = (scores - largest).exp()
         rows.append(e / e.sum(dim=-1, keepdim=True).clamp(min=1) @ value)
-    return torch.cat(rows, dim=-2)""", says="The queries were cut into blocks, and each met all keys at once. Cut "
-    "the keys and values: a row of scores may be long too.")
+    return torch.cat(rows, dim=-2)""", says="The scores of a query for all keys exist at once, as when the queries "
+    "are cut into blocks. Cut the keys and values: a row of scores may be long too.")
 blocks.mutant("number_of_blocks", "shape = (*query.shape[:-1], 1)",
     "shape, block = (*query.shape[:-1], 1), -(-key.size(-2) // block)",
-    says="The output is right, but a block, or what is kept of all of them, is too large. Is `block` the number of "
-    "blocks here? It is the number of keys in one.")
+    says="The output is right, but a block, or what is kept of all of them, is too large. `block` is the number of "
+    "keys in one, not the number of blocks.")
 blocks.mutant("table_for_no_mask", "shape = (*query.shape[:-1], 1)", """
     shape = (*query.shape[:-1], 1)
     mask = torch.ones(*shape[:-1], key.size(-2), dtype=torch.bool) if mask is None else mask""",
-    says="Without a mask, a table of True as large as all scores was made. Skip the mask where it is None.")
+    says="Without a mask, a table as large as all scores was made, such as a mask of True. Skip the mask where it is "
+    "None.")
 blocks.mutant("mask_of_the_first_block", "mask[..., part]", "mask[..., :scores.size(-1)]",
     says="Every block got the mask of the first one. Its columns belong to the keys: cut both at the same places.")
 blocks.mutant("mask_not_cut", "mask[..., part]", "mask", says="It stopped where the mask met a block's "
     "scores: it still has a column for every key. Cut the mask's last axis, like the keys.")
 blocks.mutant("hidden_with_a_large_number", "part], -torch.inf", "part], torch.finfo(scores.dtype).min", hint=3,
-    says="A large negative number took the place of minus infinity: a query with nothing to look at mixes hidden "
-    "values.")
+    says="A query with nothing to look at mixes hidden values, as when a large negative number takes the place of "
+    "minus infinity. It should get zeros.")
 blocks.mutant("billion_in_half_precision", "part], -torch.inf", "part], -1e9", says="It stopped in half precision: "
-    "float16 cannot hold a number like that one. Hide with minus infinity instead.")
+    "float16 cannot hold a number as large as 1e9. Hide with minus infinity instead.")
 blocks.mutant("first_block_hidden", "now.masked_fill(now == -torch.inf, 0.0)", "now",
     "total.masked_fill(total == 0, 1.0)", "total", hint=3, says="Where a first block is hidden, or a whole row, the "
-    "result is NaN: minus infinity minus minus infinity. Nothing was seen by then.")
+    "result is NaN, as from minus infinity minus minus infinity. Nothing was seen by then.")
 blocks.mutant("empty_row_is_nan", "total.masked_fill(total == 0, 1.0)", "total", hint=3,
-    says="A query with nothing to look at came out as NaN: 0 divided by 0. It should get zeros.")
+    says="A query with nothing to look at came out as NaN, as from 0 divided by 0. It should get zeros.")
 blocks.mutant("nan_replaced_at_the_end", "now.masked_fill(now == -torch.inf, 0.0)", "now",
     "output / total.masked_fill(total == 0, 1.0)", "(output / total).nan_to_num(0.0)", hint=3,
-    says="Queries whose first block is hidden got zeros: they were NaN, and nan_to_num hid that. Nothing seen yet "
-    "means minus infinity minus itself: treat it there.")
+    says="Queries whose first block is hidden got zeros, as when NaN is replaced at the end. Nothing seen yet means "
+    "minus infinity minus itself: treat it there.")
 blocks.mutant("nan_replaced", "now.masked_fill(now == -torch.inf, 0.0)", "now", "(scores - finite).exp()",
     "(scores - finite).exp().nan_to_num(0.0)", "(highest - finite).exp()", "(highest - finite).exp().nan_to_num(0.0)",
     "output / total.masked_fill(total == 0, 1.0)", "(output / total).nan_to_num(0.0)", hint=3,
-    says="The values are right, but the gradients are NaN: nan_to_num or torch.where came after infinities had "
-    "met, or 0/0. Replace the maximum, or the sum, beforehand.")
+    says="The values are right, but the gradients are NaN, as when a NaN is computed and then replaced. Replace the "
+    "maximum, or the sum, beforehand.")
 blocks.mutant("over_block", "query.size(-1) ** 0.5", "block ** 0.5",
     says="The scores were scaled by the number of keys in a block. The dimension of queries and keys counts.")
 blocks.mutant("last_block_dropped", "range(0, key.size(-2), block)", "range(0, key.size(-2) - block + 1, block)",
     says="The last, shorter block was left out: only whole blocks were counted. Where does the loop end?")
 blocks.mutant("last_block_alone", "range(0, key.size(-2), block)", "range((key.size(-2) - 1) // block * block,"
-    "key.size(-2), block)", hint=1, says="Only the last block of keys is in the result: the sums of earlier ones were "
-    "lost. Are they carried over, and is the largest score so far updated in each round?")
+    "key.size(-2), block)", hint=1, says="Only the last block of keys is in the result. Carry the sums of earlier ones "
+    "over, and update the largest score so far in each round.")
 blocks.mutant("first_block_twice", "range(0, key.size(-2), block)", "(0, *range(0, key.size(-2), block))", hint=1,
-    says="The first block counts twice: the sums start from it, and the loop meets it again.")
+    says="The first block counts twice, as when the sums start from it and the loop meets it again.")
 blocks.mutant("maximum_from_zero", "query.new_full(shape, -torch.inf)", "query.new_zeros(shape)", hint=1,
-    says="The running maximum starts at 0, or at another number that scores can be far below: then all exponentials "
-    "round to 0. Start below all scores.")
+    says="Where all scores are far below 0, all exponentials round to 0, as if the running maximum started at 0. Start "
+    "below all scores.")
 blocks.mutant("never_shifted", "(scores - finite).exp(), (highest - finite).exp()", "scores.exp(), 1.0", hint=1,
     says="Right for small scores only: exp of large ones is infinite. Measure the scores against the largest so far.")
 blocks.mutant("hidden_after_the_maximum", "scores = scores.masked_fill(~mask[..., part], -torch.inf)", "pass",
     "(scores - finite).exp()", "(scores - finite).exp() * (1 if mask is None else mask[..., part])",
-    says="The mask came after the maximum was taken. A hidden key with a large score then makes all visible ones round "
-    "to 0: hide first.")
+    says="A hidden key with a large score makes all visible ones round to 0, as when the mask comes after the "
+    "maximum. Hide first.")
 blocks.mutant("maximum_of_this_block", "torch.maximum(highest, scores.detach().amax(dim=-1, keepdim=True))",
-    "scores.detach().amax(dim=-1, keepdim=True)", hint=2, says="All was measured against the current block's maximum. "
-    "If it is far lower than before, or a block is hidden, the factor overflows. Keep the largest so far.")
-blocks.mutant("one_maximum_for_all", "amax(dim=-1, keepdim=True)", "amax()", hint=1, says="One maximum was taken over "
-    "all queries. A query whose scores are far below it gets 0/0: each row has its own.")
-blocks.mutant("value_width_assumed", "value.size", "key.size", hint=1, says="It stopped: room was made for an output "
-    "as wide as the queries. It is as wide as the values, (..., L, D_v).")
+    "scores.detach().amax(dim=-1, keepdim=True)", hint=2, says="Where a block's scores are far lower than before, or "
+    "hidden, the factor overflows, as it does if the current block's own maximum is the measure. Keep the largest so "
+    "far.")
+blocks.mutant("one_maximum_for_all", "amax(dim=-1, keepdim=True)", "amax()", hint=1, says="A query whose scores are "
+    "far below those of others gets zeros, as if one maximum were taken over all queries. Each row has its own.")
+blocks.mutant("value_width_assumed", "value.size", "key.size", hint=1,
+    says="It stopped because values met an output as wide as the queries. It is as wide as the values, (..., L, D_v).")
 blocks.mutant("values_not_cut", "value[..., part, :]", "value", says="It stopped where weights met values: a block "
     "has few weights per query, and all values were there. Cut the values like the keys.")
 blocks.mutant("axis_one_cut", "[..., part, :]", "[:, part]", every=True, says="Plain tables were cut along axis 1, "
-    "their features: `[:, …]` counts from the front. Keys are axis -2 however many axes come before.")
+    "their features, as by `[:, …]`, which counts from the front. Keys are axis -2 however many axes come before.")
 blocks.mutant("axis_zero_cut", "[..., part, :]", "[part]", every=True,
     says="Keys and values were cut along the first axis, which is the batch where there is one. Keys are axis -2.")

@@ -208,29 +208,32 @@ def cut_up(x, heads):
 
 revealing = solution("revealing_example")
 revealing.mutant("drawn_anew", "generator=generator, dtype=torch.float64)", "dtype=torch.float64)",
-    says="Each call draws other numbers, and who runs your test again sees another one. Draw from a generator with a "
-    "seed of its own, or write the numbers down.")
+    says="Another call gives another example, so who runs your test again sees other numbers. Draw from a generator "
+    "with a seed of its own, or write the numbers down.")
 revealing.mutant("no_empty_row", "mask[1] = False", "pass", hint=2, says="Each query can see at least one key. Two "
     "of the wrong attentions go wrong only for a query that may look at nothing.")
 revealing.mutant("all_may_look", hint=3, body="return example(mask=torch.ones(5, 7, dtype=torch.bool))",
     says="The mask hides nothing, so what an attention does with it cannot show.")
-revealing.mutant("all_hidden", "torch.ones", "torch.zeros", hint=3, says="The mask hides everything, so the right "
-    "result is all zeros, and so are those of half of the wrong attentions. True means \"may look\".")
+revealing.mutant("all_hidden", "torch.ones", "torch.zeros", hint=3, says="The right result is all zeros, as when the "
+    "mask hides everything, and so are those of half of the wrong attentions. True means \"may look\".")
 revealing.mutant("nothing_hidden_but_one_row", "torch.ones(5, 7, dtype=torch.bool).tril(diagonal=2)",
-    "torch.ones(5, 7, dtype=torch.bool)", hint=3, says="Apart from the query that may look at nothing, nothing is "
-    "hidden from anyone. An attention whose rows no longer sum to 1 goes unnoticed.")
+    "torch.ones(5, 7, dtype=torch.bool)", hint=3, says="An attention whose rows no longer sum to 1 goes unnoticed, as "
+    "when only the query that may look at nothing has hidden keys. Hide some from the other queries, too.")
 revealing.mutant("one_table_for_all_three", body="""
     x = table(2, 3, 4, 4)
     return (x, x, x, rule(4, 4))""",
-    says="Query, key and value are one tensor, so an attention that confuses them gives the right result.")
+    says="An attention that confuses query, key and value gives the right result, as when the three are one tensor. "
+    "Draw each by itself.")
 revealing.mutant("keys_are_values", "(query, key, value, mask)", "(query, key, key, mask)",
-    says="Key and value are one tensor, so an attention that mixes the keys gives the right result.")
+    says="An attention that mixes the keys gives the right result, as when key and value are one tensor. Draw each by "
+    "itself.")
 revealing.mutant("queries_are_keys", body="""
     x = table(2, 3, 4, 4)
     return (x, x, table(2, 3, 4, 6, seed=1), rule(4, 4))""",
-    says="Query and key are one tensor, so an attention that swaps them gives the right result.")
+    says="An attention that swaps query and key gives the right result, as when the two are one tensor. Draw each by "
+    "itself.")
 revealing.mutant("all_sizes_equal", body="return example(q_len=4, k_len=4, d=4, d_v=4)",
-    says="L, S, D and D_v are equal, so an attention that scales by the wrong one gives the right result.")
+    says="S, D and D_v are equal, so an attention that scales by the wrong one gives the right result.")
 revealing.mutant("values_as_wide_as_keys", body="return example(d_v=4)",
     says="D_v equals D, so you cannot see which of the two an attention scales by.")
 revealing.mutant("as_many_keys_as_dimensions", body="return example(d=7)",
@@ -238,31 +241,34 @@ revealing.mutant("as_many_keys_as_dimensions", body="return example(d=7)",
 revealing.mutant("one_dimension", body="return example(d=1)",
     says="D is 1, and so is its root: dividing by the wrong thing, or not at all, makes no difference.")
 revealing.mutant("one_key", body="return example(k_len=1)",
-    says="There is a single key. Its weight is 1 whatever its score is.")
+    says="What score a key has makes no difference here, as when there is a single key: its weight is 1 whatever its "
+    "score is.")
 revealing.mutant("a_table_without_batch", body="return example(lead=())",
     says="These are plain tables, in which axis 1 is that of the keys. With an axis in front, it is not.")
 revealing.mutant("square_tables_without_batch", body="return example(lead=(), q_len=4, k_len=4, d=4, d_v=4)",
     says="These are plain tables of one size. Give each axis a size of its own, and put an axis or two in front.")
 revealing.mutant("scores_of_zero", body="""
     query, key, value, mask = example()
-    return (0 * query, key, value, mask)""", says="How the scores are scaled makes no difference here: either all of "
-    "a query's scores are equal, or one is so large that it gets all the weight, or all the values are equal.")
+    return (0 * query, key, value, mask)""", says="How the scores are scaled makes no difference here. It does where a "
+    "query's scores differ, by about 1, and the values of its keys differ as well.")
 revealing.mutant("tiny_values", body="""
     query, key, value, mask = example()
     return (query, key, 0.0001 * value, mask)""",
-    says="The values are so small that all results are within 0.001 of one another. Numbers around 1 will do.")
+    says="Most of the wrong results are within 0.001 of the right one, as when all values are small. Numbers around 1 "
+    "will do.")
 revealing.mutant("huge_scores", body="""
     query, key, value, mask = example()
     return (1e+200 * query, 1e+200 * key, value, mask)""",
     says="The numbers are so large that their products overflow. Numbers around 1 will do.")
 revealing.mutant("in_float32", "generator=generator, dtype=torch.float64)", "generator=generator)",
-    says="The query is in float32, which is what torch.randn gives unless it is asked for another dtype.")
+    says="The query is in float32, PyTorch's usual dtype. Another one has to be asked for where the numbers are made.")
 revealing.mutant("mask_of_numbers", "(query, key, value, mask)", "(query, key, value, key)",
     says="The mask holds numbers. A comparison, or `.bool()`, gives True and False.")
 revealing.mutant("mask_left_out", hint=1, body="return example()[:3]",
-    says="There are three tensors. The fourth is the mask.")
+    says="Three tensors came back. The fourth is the mask.")
 revealing.mutant("mask_is_none", "(query, key, value, mask)", "(query, key, value, generator)", hint=1,
-    says="The mask is None, which hides nothing, so mistakes with masks cannot show.")
+    says="The mask is not a tensor, and without one, mistakes with masks cannot show. Make a boolean tensor, in which "
+    "True means \"may look\".")
 revealing.mutant("axes_too_long", body="return example(k_len=12)",
     says="An axis is longer than 8. Sizes need to differ; they do not need to be large.")
 revealing.mutant("mask_transposed", body="return example(mask=rule(7, 5))",
@@ -270,8 +276,8 @@ revealing.mutant("mask_transposed", body="return example(mask=rule(7, 5))",
 
 difference = solution("max_difference")
 difference.mutant("first_trial_only", hint=1, body="return measured(a, b, min(trials, 1), seed)",
-    says="Only the first trial counts: a `return` inside the loop ended it, or each trial made the generator anew "
-    "and so had the same inputs.")
+    says="Only the first trial counts. Each trial has new inputs, drawn from one and the same generator, and the "
+    "largest difference of them all is asked for.")
 difference.mutant("last_trial_only", body="return measured(a, b, trials, seed, overall=lambda found: found[-1])",
     says="Only the last trial counts. Keep the largest difference so far.")
 difference.mutant("one_trial_too_few", "range(trials)", "range(trials - 1)",
@@ -281,7 +287,8 @@ difference.mutant("mean_of_entries", body="""
         largest = absolute(x, y)
         return float((x - y).abs().mean()) if largest < math.inf else largest
     return measured(a, b, trials, seed, distance=distance)""",
-    says="The difference of a trial was averaged over its entries, so a single entry that is far off hardly counts.")
+    says="The difference of a trial is the mean over its entries, so a single entry that is far off hardly counts. "
+    "Take the largest.")
 difference.mutant("mean_of_trials",
     body="return measured(a, b, trials, seed, overall=lambda found: sum(found) / len(found))",
     says="The trials were averaged. One bad trial in a thousand is what a test is for: keep the largest.")
@@ -309,7 +316,7 @@ difference.mutant("euclidean", body="""
     return measured(a, b, trials, seed, distance=distance)""", says="The norm of the difference came back, which "
     "adds up the squares of all entries. The largest entry was asked for.")
 difference.mutant("nan_lost", "not difference.isfinite()", "False", hint=3,
-    says="NaN went unnoticed: a comparison with it, as in max, is always False. Test whether results are finite.")
+    says="NaN went unnoticed. A comparison with it, as in max, is always False: test whether results are finite.")
 difference.mutant("nan_returned", hint=3, body="""
     def distance(x, y):
         if x.shape != y.shape:
@@ -326,7 +333,7 @@ difference.mutant("nan_as_zero", hint=3, body="""
         x, y = (t.double().nan_to_num(0.0, posinf=0.0, neginf=0.0) for t in (x, y))
         return float((x - y).abs().max())
     return measured(a, b, trials, seed, distance=distance)""",
-    says="What is not finite was replaced by a number, which hides the fault. It counts as an infinite difference.")
+    says="What is not finite came out as if it were 0, which hides the fault. It counts as an infinite difference.")
 difference.mutant("equal_infinities_agree", hint=3, body="""
     def distance(x, y):
         if x.shape != y.shape:
@@ -337,29 +344,31 @@ difference.mutant("equal_infinities_agree", hint=3, body="""
         return float(apart.masked_fill(both, 0.0).max())
     return measured(a, b, trials, seed, distance=distance)""",
     says="Two attentions that give infinity, or NaN, in the same entry were taken to agree. Neither is a result.")
-difference.mutant("shapes_broadcast", "first.shape", "second.shape", hint=3, says="Results of different shapes were "
-    "subtracted: they broadcast, or it stops with an error. Compare shapes first.")
+difference.mutant("shapes_broadcast", "first.shape", "second.shape", hint=3, says="It stopped where the two results "
+    "have different shapes and cannot be subtracted. Others would broadcast: compare shapes first.")
 difference.mutant("dtypes_have_to_agree",
     body="return measured(a, b, trials, seed, distance=lambda x, y: absolute(x, y) if x.dtype == y.dtype else math.inf)",
     says="Results of different dtypes were taken to be infinitely far apart. Compare their numbers.")
 difference.mutant("global_numbers", body="""
     generator = torch.default_generator.manual_seed(seed)
-    return measured(a, b, trials, seed, generator=generator)""", says="torch.manual_seed changes the random numbers "
-    "of the whole program. The seed is for a generator of your own.")
+    return measured(a, b, trials, seed, generator=generator)""", says="The random numbers of the whole program were "
+    "changed, as by torch.manual_seed. The seed is for a generator of your own.")
 difference.mutant("seed_ignored", body="return measured(a, b, trials, 0)",
-    says="The inputs do not follow from the seed: two seeds give the same number, or one seed gives two.")
+    says="The inputs are those of seed 0, whatever seed is passed in. They should follow from the argument `seed`.")
 difference.mutant("inputs_of_their_own", "not difference.isfinite()", "True",
-    says="The two attentions had different inputs. Draw once in each trial, and give both the same.")
+    says="The difference is infinite even between an attention and itself, as when the two get inputs of different "
+    "shapes. Draw once in each trial, and give both the same.")
 difference.mutant("shared_inputs", "x.clone()", "x", hint=2,
-    says="Both attentions had the same tensors, and one of them may have written to its own. Give each its copies.")
+    says="An attention that writes to its inputs spoiled those of the other one. Give each of the two its own copies.")
 difference.mutant("mask_not_passed",
     body="return measured(lambda q, k, v, mask: a(q, k, v, None), lambda q, k, v, mask: b(q, k, v, None), trials, seed)",
-    says="The mask was not passed on, so mistakes with masks cannot show.")
+    says="An attention that ignores the mask came out like the right one, as when the mask is not passed on. Call "
+    "both with all four inputs.")
 difference.mutant("tensor_returned", body="return torch.tensor(measured(a, b, trials, seed), dtype=torch.float64)",
     says="The difference is a tensor. float(...) turns it into a number.")
 difference.mutant("no_trials_no_number", body="return measured(a, b, trials, seed) if trials else max([])",
-    says="Without any trial it stopped with an error, or gave something other than 0. What is the largest of "
-    "nothing?")
+    says="Without any trial it stopped with an error: nothing has no largest number. What does the docstring ask for "
+    "then?")
 
 find = solution("find_bugs")
 find.mutant("nothing_found", body="return set()",
@@ -369,68 +378,79 @@ find.mutant("list_returned", "return found", "return copies",
 find.mutant("nothing_returned_if_right", body="return Tester()(attention) or None",
     says="For a right attention, None came back. An empty set, set(), says that no bug was found.")
 find.mutant("first_bug_only", body="return set(sorted(Tester()(attention))[:1])",
-    says="Of several bugs, only one was reported. A `return` ends the search: collect the labels first.")
+    says="Where an attention has several bugs, only one of them was reported. What you find by one test must not keep "
+    "the others from running: collect the labels of all.")
 find.mutant("exactly_equal", body="""
     tester = Tester()
     tester.same = lambda a, b: a.equal(b)
     return tester(attention)""",
-    says="Right attentions were accused because of differences in the last digits. Allow for rounding.")
+    says="Right attentions were accused of a wrong softmax, as when results have to be equal to the last digit. Allow "
+    "for rounding.")
 find.mutant("tolerance_too_tight", body="""
     tester = Tester()
     tester.same = lambda a, b: close(a, b, 1e-08)
     return tester(attention)""",
-    says="A right attention that calculates in float32 was accused: differences up to 0.0001 are rounding.")
+    says="The attention that calculates in float32 was accused of a wrong scale as well. Differences up to 0.0001 are "
+    "rounding.")
 find.mutant("no_empty_rows", 'masks["empty_row"] = differ(empty, torch.zeros_like(empty))', "pass",
-    says="None of the queries that you tried was one that may look at nothing.")
+    says="No bug was found in the row of a query that may look at nothing. Try a mask with such a row: what should "
+    "come out there?")
 find.mutant("nan_is_no_difference", body="""
     tester = Tester()
     tester.same = lambda a, b: a.shape == b.shape and (not bool((a - b).abs().max() > 0.0001))
-    return tester(attention)""", says="NaN went unnoticed: any comparison with it is False, `> 0.0001` too. Test "
-    "that a difference is small, not that it is large.")
+    return tester(attention)""", says="NaN in an empty row went unnoticed. Any comparison with NaN is False, `> "
+    "0.0001` too: test that a difference is small, not that it is large.")
 find.mutant("shapes_not_compared", body="""
     tester = Tester()
     tester.same = lambda a, b: bool((a - b).abs().max() < 0.0001)
-    return tester(attention)""", says="The test itself stopped with an error: a bug may change the result's shape, "
-    "and then it cannot be subtracted.")
+    return tester(attention)""", says="Your function itself stopped with an error: a bug may change the result's "
+    "shape. Compare shapes before you compare entries.")
 find.mutant("square_inputs", body="""
     tester = Tester()
     tester.shapes = ((4, 4), (4, 4), (4, 4))
     return tester(attention)""",
-    says="An attention with the wrong scale went unnoticed because sizes were equal: D_v = D, or S = D.")
+    says="Attentions that scale by the wrong size went unnoticed, as when sizes are equal: D_v = D, or S = D. Give "
+    "each a size of its own.")
 find.mutant("values_as_wide", body="""
     tester = Tester()
     tester.shapes = ((5, 4), (7, 4), (7, 4))
     return tester(attention)""",
-    says="An attention that divides by the root of D_v went unnoticed, because D_v equals D in all inputs.")
+    says="An attention that divides by the root of D_v went unnoticed, as when D_v equals D in all inputs.")
 find.mutant("keys_as_many", body="""
     tester = Tester()
     tester.shapes = ((5, 7), (7, 7), (7, 6))
     return tester(attention)""",
-    says="An attention that divides by the root of S went unnoticed, because S equals D in all inputs.")
+    says="An attention that divides by the root of S went unnoticed, as when S equals D in all inputs.")
 find.mutant("plain_tables_only", body="""
     tester = Tester()
     tester.lead = ()
-    return tester(attention)""", says="Only plain tables were tried. Some bugs show only when there are axes in front.")
+    return tester(attention)""",
+    says="Bugs that show only when there are axes in front went unnoticed. Try tensors of two, three and four axes.")
 find.mutant("three_axes_only", body="""
     tester = Tester()
     tester.lead = (2,)
-    return tester(attention)""", says="Not every number of axes was tried. An axis that is counted from the "
-    "front is the right one for some numbers of axes only, and wrong for others, such as two or four.")
+    return tester(attention)""", says="An attention went unnoticed whose softmax is wrong for four axes only: an axis "
+    "that is counted from the front is the right one for some numbers of axes. Try all of them.")
 find.mutant("positive_values", "torch.randn", "torch.rand",
-    says="All values that were tried are positive, so it does not show what an attention does with negative ones.")
+    says="An attention that mixes the values without their signs went unnoticed, as when all values that are tried "
+    "are positive.")
 find.mutant("no_masks", "first(tests) | first(masks)", "first(tests)", hint=2,
     says="No bug with masks was ever found. Try each attention with a mask that hides something.")
 find.mutant("one_rule_for_all", "k2[sentence, :, position]", "k2[sentence, :, sentence]", hint=2,
-    says="All sentences had the same mask, so an attention that uses one sentence's mask for another went unnoticed.")
+    says="Right attentions were accused of a leak, as when a key or value is changed that some query may see. In each "
+    "sentence, change only what its own mask hides.")
 find.mutant("values_changed_only", "k2[sentence, :, position]", "v2[sentence, :, position]", hint=2,
-    says="Only hidden values were changed. A hidden key can matter too, through what softmax divides by.")
+    says="A leak through hidden keys went unnoticed, as when only hidden values are changed. A hidden key can matter "
+    "too, through what softmax divides by.")
 find.mutant("keys_changed_only", "v2[sentence, :, position]", "k2[sentence, :, position]", hint=2,
-    says="Only hidden keys were changed. If hidden scores are overwritten, keys no longer matter, and values do.")
+    says="An inverted mask was reported as an empty row, as when only hidden keys are changed. If hidden scores are "
+    "overwritten, keys no longer matter, and values do: change both.")
 find.mutant("empty_rows_leak", hint=2, body="""
     tester = Tester()
     tester.watched = lambda result: result
     return tester(attention)""",
-    says="The row of a query that may look at nothing was taken for a leak. Look for leaks in the other rows.")
+    says="What comes out for a query that may look at nothing was reported as a leak. Look for leaks in the other "
+    "rows.")
 find.mutant("inverted_is_a_leak", "v.clone()", "v", hint=2,
     says="An inverted mask was reported as a leak. Do the visible keys still count?")
 find.mutant("all_labels_that_fit", hint=2, body="""
@@ -451,14 +471,16 @@ find.mutant("inputs_shared", hint=3, body="""
     tester = Tester()
     tester.shared = True
     return tester(attention)""",
-    says="An attention changed the inputs that later tests used. Give each call copies, and keep the originals.")
+    says="An attention that changes its inputs was accused of a leak, too, as when later tests see what it has "
+    "changed. Give each call copies, and keep the originals.")
 find.mutant("changes_not_tested", 'set() if kept else {"mutates_input"}', "set()", hint=3,
     says="No change of an input was ever reported. Compare each input with a copy from before the call.")
 find.mutant("query_watched_only", hint=3, body="""
     tester = Tester()
     tester.kept = (0,)
     return tester(attention)""",
-    says="Not every input was compared with its copy. There are four, and the mask is one of them.")
+    says="A change of an input other than the query went unnoticed. There are four inputs to compare with their "
+    "copies, and the mask is one of them.")
 find.mutant("float32_only",
     'found |= set() if kept else {"mutates_input"}',
     """
@@ -469,7 +491,8 @@ find.mutant("float64_only", hint=3, body="""
     tester = Tester()
     tester.dtypes = (torch.float64,)
     return tester(attention)""",
-    says="The dtype was tested only with float64. An attention that always returns float64 goes unnoticed.")
+    says="An attention that returns float64 whatever comes in went unnoticed, as when the dtype is tested only with "
+    "float64.")
 
 attention = solution("RepairedAttention")
 attention_in_steps = solution("RepairedAttention", spelled="""
@@ -521,14 +544,14 @@ attention_in_steps.mutant("AsHandedIn", hint=1, method="forward", body="""
     says="This is still the module as it was handed in, with all six faults. Test one line after another.")
 attention_in_steps.mutant("TokensScrambled", "x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)",
     "cut_up(x, self.num_heads)", "x.transpose(1, 2).flatten(2)", "x.reshape(x.size(0), x.size(2), -1)", hint=2,
-    says="Right for one head. With several, reshape cuts the sequence into pieces instead of the dimensions, both on "
-    "the way in and on the way out.")
+    says="Right for one head. With several, the sequence is cut into pieces instead of the dimensions, both on the way "
+    "in and on the way out.")
 attention_in_steps.mutant("ScrambledOnTheWayIn", "x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)",
-    "cut_up(x, self.num_heads)", every=True, hint=2, says="Merging the heads is right now. On the way in, reshape "
-    "still cuts the sequence into pieces instead of the dimensions.")
+    "cut_up(x, self.num_heads)", every=True, hint=2, says="Merging the heads is right now. On the way in, the sequence "
+    "is still cut into pieces instead of the dimensions.")
 attention_in_steps.mutant("ScrambledOnTheWayOut", "x.transpose(1, 2).flatten(2)", "x.reshape(x.size(0), x.size(2), -1)",
-    hint=2, says="Splitting into heads is right now. On the way out, reshape still puts numbers of several tokens "
-    "into one row: bring a token's heads together first.")
+    hint=2, says="Splitting into heads is right now. On the way out, numbers of several tokens still come into one "
+    "row: bring a token's heads together first.")
 attention_in_steps.mutant("Interleaved", "(self.num_heads, -1)).transpose(1,", "(-1, self.num_heads)).permute(0, 3, 1,",
     hint=2,
     says="The dimensions of the heads are interleaved. Those of one head are next to each other in a projection.")
@@ -548,7 +571,7 @@ attention_in_steps.mutant("PastHidden", "length, dtype=torch.bool).triu", "lengt
     "diagonal=1", "diagonal=-1", hint=3,
     says="Tokens see what comes after them, and nothing of what came before: the mask is inverted.")
 attention.mutant("NoMask", "x.new_ones", "x.new_zeros",
-    says="All tokens see each other. masked_fill returns a new tensor: is its result used?")
+    says="All tokens see each other: no score is hidden. masked_fill leaves its tensor as it is and returns a new one.")
 attention_in_steps.mutant("ZeroedWeights", hint=3, method="weights",
     body="return scores.softmax(dim=-1).masked_fill(self.future(scores.size(-1)), 0.0)", says="Weights were set to 0 "
     "after softmax, so they no longer sum to 1, and later tokens have already taken their share.")
@@ -570,7 +593,8 @@ attention.mutant("DropoutOnOutputs", code="""
 
         def merge(self, x):
             return functional.dropout(Repaired.merge(self, x), self.dropout, self.training)""",
-    says="Dropout acts on the mixed values, not on the weights: it removes single dimensions, not whole tokens.")
+    says="Dropout removes single dimensions and not whole tokens, as when it acts on the mixed values. It should act "
+    "on the weights.")
 attention.mutant("DropoutAtTheEnd", code="""
     class RepairedAttention(Repaired):
 
@@ -580,7 +604,8 @@ attention.mutant("DropoutAtTheEnd", code="""
         def forward(self, x):
             y = Repaired.forward(self, x)
             return functional.dropout(y + 0.5, self.dropout, self.training) - 0.5""",
-    says="Dropout acts on the output, not on the weights.")
+    says="What dropout leaves cannot come from weights that are 0 or doubled, as when it acts on the output. It "
+    "should act on the weights.")
 attention.mutant("MaskForOneLength", code="""
     class RepairedAttention(Repaired):
 
@@ -588,7 +613,7 @@ attention.mutant("MaskForOneLength", code="""
             if not hasattr(self, 'kept'):
                 self.kept = Repaired.future(self, length)
             return self.kept""",
-    says="It stops at a sequence of another length: the first mask was kept. Make one for the length at hand.")
+    says="It stops at a sequence of another length, as when the first mask is kept. Make one for the length at hand.")
 attention_in_steps.mutant("SingleOutput", "self.out_proj(self.merge(mixed))", "self.merge(mixed)", every=True,
     says="The output projection is missing: the heads are next to each other, but nothing mixes them.")
 attention.mutant("FloatTwiceAsLong", code="""

@@ -81,11 +81,11 @@ attention.mutant("hidden_maximum", hint=2, body="""
     exps = exps if mask is None else exps * mask
     total = exps.sum(axis=-1, keepdims=True)
     return exps / np.where(total == 0, 1, total) @ value""",
-    says="The largest score was taken over hidden keys too. Where a hidden one is far larger than the others, every "
-    "visible exponential becomes 0. Hide first, then subtract.")
+    says="Where a hidden score is far larger than the visible ones, every visible exponential becomes 0, as if the "
+    "largest score were taken over hidden keys too. Hide first, then subtract.")
 attention.mutant("all_axes_turned", "key.swapaxes(-1, -2)", "key.swapaxes(1, -2)", hint=1,
-    says="Right for plain tables: `.T` reverses all axes of an array. With sentences and heads in front, only the "
-    "last two should change places.")
+    says="Right for plain tables. With sentences and heads in front, only the last two axes of the keys should change "
+    "places; `.T`, for example, reverses all of them.")
 attention.mutant("two_axes_for_transpose", hint=1, body="""
     scores = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
     scores = scores if mask is None else np.where(mask, scores, -np.inf)
@@ -96,23 +96,23 @@ attention.mutant("old_order_for_transpose", hint=1, body="""
     scores = scores if mask is None else np.where(mask, scores, -np.inf)
     return weights_of(scores) @ value""", says="NumPy's transpose(-2, -1) names the new order of the axes, and of a "
     "plain table that is the old one: nothing is turned. What swaps two axes has another name.")
-attention.mutant("keys_not_turned", "key.swapaxes(-1, -2)", "key.swapaxes(-1, -1)", says="It stopped at query @ key: "
-    "both have D as their last axis. A dot product of each query with each key needs the keys turned.")
+attention.mutant("keys_not_turned", "key.swapaxes(-1, -2)", "key.swapaxes(-1, -1)", says="It stopped where queries met "
+    "keys: both have D as their last axis. A dot product of each query with each key needs the keys turned.")
 attention.mutant("dot_of_all_pairs", hint=1, body="""
     scores = np.dot(query, key.swapaxes(-1, -2)) / query.shape[-1] ** 0.5
     scores = scores if mask is None else np.where(mask, scores, -np.inf)
-    return np.dot(weights_of(scores), value)""", says="Right for plain tables: with leading axes, np.dot pairs each "
-    "sentence with every other. `@` goes through them side by side.")
+    return np.dot(weights_of(scores), value)""", says="Right for plain tables. With leading axes, each sentence met "
+    "every other one, as with np.dot; `@` goes through them side by side.")
 attention.mutant("leading_axes_joined", body="""
     q, k, v = (x.reshape(-1, *x.shape[-2:]) for x in (query, key, value))
     m = None if mask is None else mask.reshape(-1, *mask.shape[-2:])
     output = weights_of(scores_of(q, k, m)) @ v
     return output.reshape(*query.shape[:-1], value.shape[-1])""",
-    says="The leading axes were flattened into one. Where one set of keys serves several sets of queries, the two no "
-    "longer fit: `@` broadcasts leading axes itself.")
+    says="Where one set of keys serves several sets of queries, the two do not fit, as when leading axes are joined "
+    "into one. `@` broadcasts leading axes itself.")
 attention.mutant("axis_lost", "exps.sum(axis=-1, keepdims=True)", "exps.sum(axis=-1)",
-    says="The maximum, or the sum, of each row lost its axis, so it lies along the wrong one when it meets the "
-    "table. NumPy keeps the axis if you ask.")
+    says="It stopped where one number for each row, such as its maximum or its sum, met the table without an axis of "
+    "its own. NumPy keeps the axis if you ask.")
 attention.mutant("softmax_over_queries", body="return weights_of(scores_of(query, key, mask), axis=-2) @ value",
     says=SHARED["softmax over queries"])
 attention.mutant("softmax_over_the_first_axis", body="return weights_of(scores_of(query, key, mask), axis=0) @ value",
@@ -180,8 +180,8 @@ attention.mutant("both_branches", hint=3, body="""
     largest = scores.max(axis=-1, keepdims=True)
     exps = np.exp(scores - np.where(np.isfinite(largest), largest, 0))
     total = exps.sum(axis=-1, keepdims=True)
-    return np.where(total == 0, 0, exps / total) @ value""", says="The numbers are right, but NumPy warned: np.where "
-    "computes both of its branches, so 0/0 happens before 0 is chosen. Choose the divisor first.")
+    return np.where(total == 0, 0, exps / total) @ value""", says="The numbers are right, but NumPy warned: 0/0 was "
+    "computed before 0 was chosen. np.where, for example, computes both of its branches. Choose the divisor first.")
 attention.mutant("logarithm_of_the_mask", body="""
     scores = scores_of(query, key)
     return weights_of(scores if mask is None else scores + np.log(mask)) @ value""", says="The numbers are right, "
@@ -190,15 +190,15 @@ attention.mutant("exp_of_large_scores", "scores - np.where(np.isfinite(largest),
     says="Right for small scores only: exp of several hundred is infinite, and ∞/∞ is NaN. What can be subtracted "
     "from a row first without changing its weights?")
 attention.mutant("one_maximum_for_all", "scores.max(axis=-1, keepdims=True)", "scores.max(keepdims=True)",
-    says="One maximum was subtracted everywhere. In a row whose scores are all far below it, every exponential "
-    "rounds to 0: each row has its own.")
+    says="In a row whose scores are all far below those of others, every exponential rounds to 0, as if one maximum "
+    "were subtracted everywhere. Each row has its own.")
 attention.mutant("mean_subtracted", body="""
     scores = scores_of(query, key)
     scores = scores - scores.mean(axis=-1, keepdims=True)
     exps = np.exp(scores if mask is None else np.where(mask, scores, -np.inf))
     total = exps.sum(axis=-1, keepdims=True)
-    return exps / np.where(total == 0, 1, total) @ value""", says="The mean of each row was subtracted: exp still "
-    "overflows where one score is far above the others. Only the largest makes all of them at most 0.")
+    return exps / np.where(total == 0, 1, total) @ value""", says="exp still overflows where one score is far above "
+    "the others of its row, as if the mean of each row were subtracted. Only the largest makes all of them at most 0.")
 attention.mutant("always_float64", hint=1, body="""
     scores = query @ key.swapaxes(-1, -2) / np.sqrt(query.shape[-1])
     scores = scores if mask is None else np.where(mask, scores, -np.inf)
@@ -207,7 +207,8 @@ attention.mutant("always_float64", hint=1, body="""
 attention.mutant("query_overwritten", body="""
     query /= query.shape[-1] ** 0.5
     return weights_of(scores_of(query, key, mask) * query.shape[-1] ** 0.5) @ value""",
-    says="The output is right, but query was changed: /= writes into the caller's array. query / … makes a new one.")
+    says="The output is right, but query was changed. What works in place, such as /=, writes into the caller's array; "
+    "query / … makes a new one.")
 attention.mutant("weights_returned_too", body="""
     exps = weights_of(scores_of(query, key, mask))
     return (exps @ value, exps)""", says="Output and weights came back. Return the output alone.")
@@ -233,7 +234,7 @@ convert.mutant("zero_times_infinity", hint=3, body="""
     visible = visible_of(mask, source)
     if target == 'additive':
         return (1 - visible.float()) * -torch.inf
-    return written(visible, target)""", says="There is NaN in the additive mask: 0 times infinity is not a number. "
+    return written(visible, target)""", says="There is NaN in the additive mask, as when 0 is multiplied by infinity. "
     "Fill the places that are hidden, and do not multiply.")
 convert.mutant("ones_to_add", hint=3, body="""
     ask_for_names(source, target)
@@ -248,8 +249,8 @@ convert.mutant("zeros_like_the_mask", body="""
     visible = visible_of(mask, source)
     if target == 'additive':
         return torch.zeros_like(mask).masked_fill(~visible, -torch.inf)
-    return written(visible, target)""", says="torch.zeros_like(mask) has the dtype of the mask, and neither booleans "
-    "nor whole numbers have an infinity. Create the additive mask as float32.")
+    return written(visible, target)""", says="It stopped because a tensor of booleans or of whole numbers cannot hold "
+    "minus infinity. torch.zeros_like(mask) has the dtype of the mask: create the additive mask as float32.")
 convert.mutant("additive_float64", body="""
     ask_for_names(source, target)
     names = written(visible_of(mask, source), target)
@@ -261,13 +262,14 @@ convert.mutant("bits_flipped", hint=2, body="""
     if target == 'hide':
         return ~visible
     return written(visible.bool(), target)""",
-    says="On whole numbers, ~ flips bits: ~1 is -2 and ~0 is -1. Turn numbers into booleans before you invert them.")
+    says="Whole numbers, such as -2 and -1, came back where booleans belong, as when ~ flips the bits of 1 and 0. "
+    "Turn numbers into booleans before you invert them.")
 convert.mutant("bits_flipped_then_booleans", hint=2, body="""
     ask_for_names(source, target)
     if source == 'zero_one':
         return written(~(~mask).bool(), target)
-    return written(visible_of(mask, source), target)""", says="On whole numbers, ~ flips bits: ~1 is -2 and ~0 is "
-    "-1, and both count as True. Make booleans first, then invert.")
+    return written(visible_of(mask, source), target)""", says="From zero_one, 1 and 0 are both read as hidden, as when "
+    "~ flips bits: ~1 is -2 and ~0 is -1, and both count as True. Make booleans first, then invert.")
 convert.mutant("numbers_for_booleans", body="""
     ask_for_names(source, target)
     names = written(visible_of(mask, source), target)
@@ -279,7 +281,7 @@ convert.mutant("floats_for_integers", body="""
     ask_for_names(source, target)
     names = written(visible_of(mask, source), target)
     return names.float() if target == 'zero_one' else names""", says="zero_one came back as floats. Asked for is "
-    "int64; .float() makes what PyTorch's attention would add to the scores.")
+    "int64; floats are what PyTorch's attention would add to the scores.")
 convert.mutant("short_integers", body="""
     ask_for_names(source, target)
     names = written(visible_of(mask, source), target)
@@ -308,8 +310,8 @@ convert.mutant("ones_hide", hint=2, body="""
 convert.mutant("additive_read_as_booleans", "mask == 0", "mask != 0", hint=2, says="The additive mask was read as if "
     "it were booleans: .bool() of minus infinity is True, and of 0 False. So what is hidden counts as seen.")
 convert.mutant("other_names_pass", hint=3, body="return written(visible_of(mask, source), target)",
-    says="A name that is none of the four went through: an `else` took it for one of them. Compare both names with "
-    "the four first, and raise ValueError.")
+    says="A name that is none of the four went through, as when an `else` takes it for one of them. Compare both "
+    "names with the four first, and raise ValueError.")
 convert.mutant("nothing_for_other_names", hint=3, body="""
     if not is_name(source) or not is_name(target):
         return None
@@ -324,20 +326,20 @@ convert.mutant("the_same_name_passes", hint=3, body="""
         return mask
     ask_for_names(source, target)
     return written(visible_of(mask, source), target)""", says="Where source and target are equal, the mask came back "
-    "before the names were looked at. Look at them first, and mind that zero_one is int64.")
+    "as it was, whatever the names are. Look at them first, and mind that zero_one is int64.")
 convert.mutant("the_same_mask_back", hint=1, body="""
     ask_for_names(source, target)
     return mask if source == target else written(visible_of(mask, source), target)""", says="Where source and target "
     "are equal, the mask came back as it was. A 0/1 mask of uint8 or int32 should come back as int64 too.")
 convert.mutant("key_error", body="""
     known = {name: name for name in ('may_attend', 'hide', 'zero_one', 'additive')}
-    return written(visible_of(mask, known[source]), known[target])""", says="An unknown name ends in a KeyError. "
-    "Asked for is a ValueError: look whether the name is in the dictionary, and raise it yourself.")
+    return written(visible_of(mask, known[source]), known[target])""", says="An unknown name ends in a KeyError. Asked "
+    "for is a ValueError: compare the name with the four, and raise it yourself.")
 convert.mutant("assertion", body="""
     assert is_name(source)
     assert is_name(target)
-    return written(visible_of(mask, source), target)""", says="An unknown name ends in an AssertionError. Asked for "
-    "is a ValueError: an assert disappears when Python runs with -O.")
+    return written(visible_of(mask, source), target)""", says="An unknown name ends in an AssertionError. Asked for is "
+    "a ValueError, which you raise yourself: an assert disappears when Python runs with -O.")
 convert.mutant("not_implemented", body="""
     if not is_name(source) or not is_name(target):
         raise NotImplementedError('unknown name')
@@ -347,13 +349,13 @@ convert.mutant("mask_overwritten", body="""
     ask_for_names(source, target)
     if source == 'hide':
         return written(mask.logical_not_(), target)
-    return written(visible_of(mask, source), target)""", says="The caller's mask was changed: logical_not_, "
-    "masked_fill_ and `mask[...] =` write into it. Make a new tensor.")
+    return written(visible_of(mask, source), target)""",
+    says="The caller's mask was changed, as logical_not_, masked_fill_ and `mask[...] =` do. Make a new tensor.")
 convert.mutant("two_axes_only", body="""
     ask_for_names(source, target)
     _, _ = mask.shape
-    return written(visible_of(mask, source), target)""", says="It stopped, or gave another shape, where a mask has "
-    "not two axes. Work on all entries at once, without sizes or loops.")
+    return written(visible_of(mask, source), target)""",
+    says="It stopped where a mask does not have two axes. Work on all entries at once, without sizes or loops.")
 
 keras = solution("keras_to_torch")
 keras.mutant("kernels_not_turned", 'weights[f"{part}/kernel"].reshape(size, size).T',
@@ -370,26 +372,26 @@ keras.mutant("turned_before_joined", hint=1, body="""
     size = module.embed_dim
     kernels = [weights[f'{part}/kernel'].T.reshape(size, size) for part in inputs()]
     write(module, pieces(weights, size) | {'in_proj_weight': np.concatenate(kernels)})""",
-    says="Heads and head dimension have changed places in the kernels of query, key and value: `.T` turned all three "
-    "axes. Join heads and dimension first.")
+    says="Heads and head dimension have changed places in the kernels of query, key and value, as when `.T` turns all "
+    "three axes. Join heads and dimension first.")
 keras.mutant("output_turned_before_joined", hint=3, body="""
     size = module.embed_dim
     out = weights['attention_output/kernel'].T.reshape(size, size)
     write(module, pieces(weights, size) | {'out_proj.weight': out})""", says="Heads and head dimension have changed "
-    "places in the output kernel: `.T` turned all three axes. Join heads and dimension first.")
+    "places in the output kernel, as when `.T` turns all three axes. Join heads and dimension first.")
 keras.mutant("all_turned_before_joined", hint=1, body="""
     size = module.embed_dim
     kernels = [weights[f'{part}/kernel'].T.reshape(size, size) for part in inputs()]
     out = weights['attention_output/kernel'].T.reshape(size, size)
     new = {'in_proj_weight': np.concatenate(kernels), 'out_proj.weight': out}
-    write(module, pieces(weights, size) | new)""", says="Heads and head dimension have changed places in all "
-    "kernels: `.T` of three axes turns them all. Join heads and dimension into one axis first.")
+    write(module, pieces(weights, size) | new)""", says="Heads and head dimension have changed places in all kernels, "
+    "as when `.T` turns all three axes. Join heads and dimension into one axis first.")
 keras.mutant("cut_anew", hint=1, body="""
     size, out = (module.embed_dim, module.num_heads)
     kernels = [np.swapaxes(weights[f'{part}/kernel'].reshape(out, size, -1), 0, 1).reshape(size, size).T for part in inputs()]
     write(module, pieces(weights, size) | {'in_proj_weight': np.concatenate(kernels)})""",
-    says="The kernels were reshaped to the shape of a transpose and not transposed, so their numbers were cut up "
-    "anew. An axis has to be moved.")
+    says="The kernels have the shape of a transpose, but their numbers were cut up anew, as by reshape. An axis has to "
+    "be moved.")
 keras.mutant("alphabetical_order", hint=2,
     body='write(module, pieces(weights, module.embed_dim, ("key", "query", "value")))',
     says="in_proj_weight and in_proj_bias hold key, query, value: the order of the alphabet, or of a dictionary. "
@@ -405,7 +407,8 @@ keras.mutant("first_head_only", hint=1, body="""
     kernels = [weights[f'{part}/kernel'][:, 0].T for part in inputs()]
     write(module, {'in_proj_weight': np.concatenate(kernels)})
     write(module, pieces(weights, size))""",
-    says="Only the first head's kernel was copied. All heads together are E rows of each third.")
+    says="It stopped: there are 3D rows where 3E are needed, as when only the first head's kernel is copied. All "
+    "heads together are E rows of each third.")
 keras.mutant("biases_forgotten", body="""
     arrays = pieces(weights, module.embed_dim)
     write(module, {name: a for name, a in arrays.items() if 'bias' not in name})""",
@@ -448,16 +451,16 @@ keras.mutant("new_parameters", hint=3, body="""
 keras.mutant("another_dtype", hint=3, body="""
     for name, numbers in pieces(weights, module.embed_dim).items():
         module.get_parameter(name).data = torch.from_numpy(numbers.copy())""", says="A parameter took the arrays' "
-    "dtype: `.data = …`, or a new Parameter, puts another tensor in its place. copy_ keeps dtype and memory.")
+    "dtype, as when another tensor is put in its place. copy_ keeps the parameter's dtype and memory.")
 keras.mutant("shared_memory", hint=3, body="""
     for name, numbers in pieces(weights, module.embed_dim).items():
         module.get_parameter(name).data = torch.from_numpy(numbers)""", says="What is in the module changes when the "
-    "arrays do: torch.from_numpy shares their memory, and `.data = …` keeps it. Copy the numbers.")
+    "arrays do: the two share their memory, as after torch.from_numpy. Copy the numbers.")
 keras.mutant("shared_memory_in_the_right_dtype", hint=3, body="""
     for name, numbers in pieces(weights, module.embed_dim).items():
         own = module.get_parameter(name)
-        own.data = torch.from_numpy(numbers).to(own.dtype)""", says="What is in the module changes when the arrays "
-    "do, wherever dtypes agree: .to() copies only if it must. copy_ into the parameter always copies.")
+        own.data = torch.from_numpy(numbers).to(own.dtype)""", says="What is in the module changes when the arrays do, "
+    "wherever dtypes agree, as after .to(), which copies only if it must. copy_ into the parameter always copies.")
 keras.mutant("no_longer_trainable", hint=3, body="""
     for parameter in module.parameters():
         parameter.requires_grad_(False)

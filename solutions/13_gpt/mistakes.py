@@ -44,16 +44,19 @@ learn.mutant("no_end", drop="if not counts: break",
 learn.mutant("only_pairs_that_repeat", "if not counts:", "if not counts or max(counts.values()) < 2:",
     says="It stops at a pair that occurs once. Go on until no pair is left.")
 learn.mutant("never_merged", drop="tokens = {word: merge(parts, best) for word, parts in tokens.items()}",
-    says="The same pair comes again and again: the words were never merged, so the count is that of the characters.")
+    says="The same pair comes again and again, as when the words are never merged and the count stays that of the "
+    "characters. Merge each pair before the next count.")
 learn.mutant("only_the_last_merge", "merge(parts, best)", "merge(list(word), best)",
-    says="Each merge started from characters again. Merge what the merges before it have made of the words.")
+    says="The pairs repeat, as when each merge starts from characters again. Merge what the merges before it have "
+    "made of the words.")
 learn.mutant("from_one_count", body="""
     counts = counted({word: list(word) for word in words}, words)
     return sorted(counts, key=lambda pair: (-counts[pair], pair))[:merges]""", hint=3,
     says="All pairs come from one count of characters. Each merge makes new tokens, so count anew after each.")
 learn.mutant("never_counted_anew", "for _ in range(merges):\n    counts: dict[tuple[str, str], int] = {}",
     "counts = {}\nfor _ in range(merges):", hint=3,
-    says="The counts of earlier rounds were kept and added to. Begin each count with an empty dictionary.")
+    says="Pairs that have been merged already come again, as when the counts of earlier rounds are kept and added to. "
+    "Begin each count anew.")
 learn.mutant("across_words", body="""
     tokens, learned = [c for word, count in words.items() for _ in range(count) for c in word], []
     for _ in range(merges):
@@ -76,8 +79,8 @@ learn.mutant("in_order_of_the_alphabet", "return learned", "return sorted(learne
 learn.mutant("one_too_many", "range(merges)", "range(merges + 1)", says="There is one merge too many.")
 learn.mutant("one_too_few", "range(merges)", "range(1, merges)", says="One merge is missing.")
 learn.mutant("as_counted_in_the_text", "words[word]", "words[word] * word.count(''.join(pair))",
-    says="A pair was counted as a text that occurs in the word, and that for each pair of tokens. Count pairs of "
-    "tokens.")
+    says="A pair's count is too high: for each occurrence it grew by the number of times that its text is in the word. "
+    "Count pairs of tokens.")
 learn.mutant("letters_only", "list(word)", "[c for c in word if c.isascii() and c.isalpha()]",
     says="Some characters were left out. Every character of a word is a token at first, whatever it is.")
 learn.mutant("each_words_best", body="""
@@ -99,8 +102,8 @@ split.mutant("longest_match", body="""
         size = next((n for n in range(len(word), 1, -1) if word[:n] in known), 1)
         tokens.append(word[:size])
         word = word[size:]
-    return tokens""", hint=2, says="From left to right, the longest known token was taken. Merge in the order of "
-    "merges, which may give other tokens.")
+    return tokens""", hint=2, says="These are the longest known tokens, taken from left to right. Merge in the order "
+    "of merges, which may give other tokens.")
 split.mutant("one_pass_over_the_merges", body="""
     tokens = list(word)
     for pair in merges:
@@ -151,7 +154,7 @@ gpt.mutant("mask_upside_down", "positions[:, None] >= positions", "positions[:, 
 gpt.mutant("mask_that_hides", "positions[:, None] >= positions", "positions[:, None] < positions", hint=1,
     says="Every token sees only what comes after it. True means may look, here as in all lessons.")
 gpt.mutant("not_itself", "positions[:, None] >= positions", "positions[:, None] > positions", hint=1,
-    says="A token does not see itself: the diagonal of the mask is False. It may look at itself, too.")
+    says="A token does not see itself. The diagonal of the mask is True: it may look at itself, too.")
 gpt.mutant("no_positions", "self.token_embedding(tokens) + self.position_embedding(positions)",
     "self.token_embedding(tokens)", says="The position embeddings were not added, so the order of the tokens is known "
     "from the mask alone.")
@@ -214,7 +217,7 @@ gpt.mutant("embeddings_swapped", "nn.Embedding(vocab_size, d_model)", "nn.Embedd
 gpt.mutant("no_dropout_of_embeddings", "self.dropout(x)", "x",
     says="In training, the sum of the embeddings passes without dropout.")
 gpt.mutant("no_dropout_in_blocks", "Block(d_model, num_heads, dropout)", "Block(d_model, num_heads)",
-    says="The blocks were made without dropout. Pass it on.")
+    says="In training, nothing is dropped inside the blocks. Pass the argument `dropout` on to them.")
 gpt.mutant("dropout_of_each_embedding", "self.token_embedding(tokens) + self.position_embedding(positions)",
     "self.dropout(self.token_embedding(tokens)) + self.dropout(self.position_embedding(positions))", "self.dropout(x)", "x",
     says="Dropout acted on each of the two embeddings. It acts on their sum.")
@@ -288,7 +291,8 @@ groups.mutant("by_name", body="""
     learning = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     return [{'params': [p for name, p in learning if 'bias' not in name], 'weight_decay': decay},
             {'params': [p for name, p in learning if 'bias' in name], 'weight_decay': 0.0}]""", hint=1,
-    says="Parameters were told apart by their names, and names can be anything. Ask how many axes each has.")
+    says="Some matrices do not decay and some gains do, as when names decide. Names can be anything: ask how many axes "
+    "each parameter has.")
 groups.mutant("everything_decays", "p.dim() >= 2", "p.dim() >= 0", "p.dim() < 2", "p.dim() < 0", hint=2,
     says="Everything decays. Biases and the gains of norms should not.")
 groups.mutant("nothing_decays", "p.dim() >= 2", "p.dim() < 0", "p.dim() < 2", "p.dim() >= 0", hint=2,
@@ -342,12 +346,13 @@ choose.mutant("temperature_multiplied", "logits / temperature", "logits * temper
 choose.mutant("temperature_ignored", "(logits / temperature)", "logits", hint=1, says="The temperature was not used.")
 choose.mutant("temperature_last", "(logits / temperature).sort", "logits.sort", "ordered.softmax(dim=-1))",
     "(ordered / temperature).softmax(dim=-1))", hint=1,
-    says="The temperature came after top_p, which then kept other tokens. It comes first.")
+    says="top_p kept other tokens, as if the temperature came after it. The temperature comes first.")
 choose.mutant("no_zero", drop="""
     if temperature == 0:
         largest = logits.argmax(dim=-1, keepdim=True)
         return torch.zeros_like(logits).scatter(-1, largest, 1.0)""", hint=3,
-    says="At temperature 0 there was a division by 0. The largest logit gets all of the probability then.")
+    says="At temperature 0 the result is NaN, as from a division by 0. The largest logit gets all of the probability "
+    "then.")
 choose.mutant("zero_is_small", body="""
     logits = logits / max(temperature, 1e-6)
     ordered, index = logits.sort(dim=-1, descending=True, stable=True)
@@ -363,7 +368,8 @@ choose.mutant("last_of_equal_at_zero", "logits.argmax(dim=-1, keepdim=True)",
     says="At temperature 0, the last of equal logits was taken. It is the first.")
 choose.mutant("filtered_after_softmax", "ordered.softmax(dim=-1))",
     "(logits / temperature).sort(dim=-1, descending=True, stable=True)[0].softmax(dim=-1) * ordered.isfinite())", hint=3,
-    says="What is left does not sum to 1: softmax came before the filter. Fill what is dropped with -inf, then softmax.")
+    says="What is left does not sum to 1, as when softmax comes before the filter. Fill what is dropped with -inf, "
+    "then softmax.")
 choose.mutant("zeros_for_what_is_dropped", "-torch.inf", "0.0", every=True, hint=3,
     says="What is dropped got a logit of 0, and softmax gave it a probability. Fill it with -inf.")
 choose.mutant("one_more_of_top_k", "rank >= top_k", "rank > top_k", hint=2, says="top_k kept one token too many.")
@@ -402,8 +408,8 @@ choose.mutant("top_p_ignored", "if top_p is not None:", "if top_p is not None an
 choose.mutant("sorted", "torch.zeros_like(logits).scatter(-1, index, ordered.softmax(dim=-1))",
     "ordered.softmax(dim=-1)", hint=3, says="The probabilities came back sorted. Put each where its logit was.")
 choose.mutant("gathered", "torch.zeros_like(logits).scatter(-1, index, ordered.softmax(dim=-1))",
-    "ordered.softmax(dim=-1).gather(-1, index)", hint=3, says="The probabilities are in the wrong places: `gather` "
-    "reads from the index, and here you have to write to it.")
+    "ordered.softmax(dim=-1).gather(-1, index)", hint=3, says="The probabilities are in the wrong places, as when "
+    "`gather` reads from the index. Here you have to write to it: put each where its logit was.")
 choose.mutant("logits_returned", "torch.zeros_like(logits).scatter(-1, index, ordered.softmax(dim=-1))",
     "torch.zeros_like(logits).scatter(-1, index, ordered)", hint=3,
     says="Logits came back. Return probabilities, which sum to 1.")
@@ -413,7 +419,8 @@ choose.mutant("logarithms_returned", "torch.zeros_like(logits).scatter(-1, index
 choose.mutant("first_row_for_all", "logits.argmax(dim=-1, keepdim=True)", "logits.argmax(dim=-1, keepdim=True)[:1]",
     says="At temperature 0 only the first row was filled. Each row has its own largest logit.")
 choose.mutant("in_place", "(logits / temperature)", "logits.div_(temperature)",
-    says="The caller's logits were changed: a function with an underscore writes to its tensor. Make a new one.")
+    says="The caller's logits were changed, as by a function with an underscore, which writes to its tensor. Make a "
+    "new one.")
 choose.mutant("always_float32", "return torch.zeros_like(logits).scatter(-1, index, ordered.softmax(dim=-1))",
     "return torch.zeros(logits.shape).scatter(-1, index, ordered.softmax(dim=-1).float())",
     says="The result is float32 whatever came in. It should have the dtype of the logits.")
@@ -435,8 +442,8 @@ weights.mutant("output_not_turned", "tensor.mT if tensor.dim() == 2 else tensor"
     "tensor.mT if tensor.dim() == 2 and 'out_proj' not in name else tensor", hint=3,
     says="attn.c_proj.weight was not transposed. It is square, so nothing complains, but it is of a Conv1D, too.")
 weights.mutant("reshaped", "tensor.mT if tensor.dim() == 2 else tensor",
-    "tensor.reshape(tensor.shape[::-1]) if tensor.dim() == 2 else tensor", hint=3, says="The matrices have the right "
-    "shape, but they were reshaped, which moves numbers to other rows. Transpose them.")
+    "tensor.reshape(tensor.shape[::-1]) if tensor.dim() == 2 else tensor", hint=3,
+    says="The matrices have the right shape, but their numbers are in other rows, as after a reshape. Transpose them.")
 weights.mutant("key_first", "zip('qkv',", "zip('kqv',", hint=2,
     says="Query and key are swapped. The columns of c_attn are query, key and value, in this order.")
 weights.mutant("value_first", "zip('qkv',", "zip('vqk',", hint=2,
@@ -467,7 +474,7 @@ weights.mutant("blocks_counted_by_a_digit", "sum('ln_1.bias' in name for name in
 weights.mutant("blocks_in_the_order_of_texts", "w[f'h.{n}.{old}.{kind}']",
     "w[f'h.{sorted(map(str, range(num_layers)))[n]}.{old}.{kind}']", "w[f'h.{n}.attn.c_attn.{kind}']",
     "w[f'h.{sorted(map(str, range(num_layers)))[n]}.attn.c_attn.{kind}']",
-    says="The blocks were sorted as texts, where 10 comes before 2. Their numbers count.")
+    says="The blocks are in the order of texts, where 10 comes before 2. Their numbers count.")
 weights.mutant("positions_not_copied", "'position_embedding.weight': w['wpe.weight']",
     "'position_embedding.weight': torch.zeros(w['wpe.weight'].shape)",
     says="The position embeddings are not those of the file.")
