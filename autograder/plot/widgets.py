@@ -15,7 +15,21 @@ import torch
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from .drawing import BAR, INK, NUMBERED, PAPER, WEIGHTS, draw_matrix, favorites, label, png, show_data
+from .drawing import (
+    BAR,
+    INK,
+    KEY,
+    NUMBERED,
+    PAPER,
+    QUERY,
+    WEIGHTS,
+    draw_matrix,
+    favorites,
+    label,
+    name_sides,
+    png,
+    show_data,
+)
 from .frames import DPI, Choices, Draw, all_frames, frame, stills
 
 MOST_FRAMES = 100  # where no kernel runs
@@ -89,8 +103,7 @@ def click_mask(weights_of: Callable[[Tensor], Tensor], tokens: Sequence[str]) ->
         weights = weights_of(mask)
         draw_matrix(panels[0], weights, "weights", mask)
         label(panels[0], tokens, tokens)
-        panels[0].set_xlabel("keys")
-        panels[0].set_ylabel("queries")
+        name_sides(panels[0], "queries", "keys")
         rows = zip(tokens, weights, mask, strict=True)
         return "; ".join(f"{q} {describe_row(row, seen, tokens)}" for q, row, seen in rows) + "."
 
@@ -213,14 +226,14 @@ def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -
     named = [f"{name}, query" if hidden and k == nearest else name for k, name in enumerate(names)]
     for point, text in zip([*keys, query], [*named, "" if hidden else "query"], strict=True):
         is_query = point is query
-        style, color, width = ("-|>", BAR, 2.5) if is_query else ("->", "#7c7b78", 1.5)
-        look = {"arrowstyle": style, "color": color, "lw": width}
+        width = 2.5 if is_query else 2
+        look = {"arrowstyle": "-|>" if is_query else "->", "color": QUERY if is_query else KEY, "lw": width}
         axes.annotate("", (float(point[0]), float(point[1])), (0, 0), arrowprops=look)
         along = torch.nn.functional.normalize(point, dim=0)
         longer = torch.maximum(point.norm(), query.norm()) if text.endswith(", query") else point.norm()
         x, y = ((longer + 0.2) * along).tolist()
         side = "center" if abs(along[0]) < 0.3 else "left" if along[0] > 0 else "right"
-        axes.text(x, y, text, ha=side, va="center", fontsize=9, color=BAR if is_query else INK)
+        axes.text(x, y, text, ha=side, va="center", fontsize=9, color=QUERY if is_query else INK)
     reach = 1.35 * float(torch.cat([keys, query[None]]).norm(dim=-1).max())
     axes.set(xlim=(-1.5 * reach, 1.5 * reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])
 
