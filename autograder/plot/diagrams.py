@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from torch import Tensor
 
-from .drawing import BAR, CREAM, EDGE, INK, PAPER, VALUE, annotate, chip, hull, show, wide_enough
+from .drawing import BAR, CREAM, EDGE, INK, PAPER, VALUE, annotate, chip, color_of, hull, show, wide_enough
 
 
 def mixture(values: Tensor, outputs: Tensor, labels: Sequence[str], names: Sequence[str], title: str) -> None:
@@ -47,7 +47,7 @@ def diagram(
     *,
     alt: str,
     marked: Sequence[str] = (),
-    colors: Mapping[str, str] | None = None,
+    roles: Mapping[str, str] | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> None:
     """Draw named boxes and arrows between them.
@@ -59,17 +59,16 @@ def diagram(
         title: the claim that the figure makes.
         alt: what to see, in a sentence.
         marked: the boxes that the figure is about; they are dark.
-        colors: the color of a box that holds queries, keys or values.
+        roles: which boxes hold a "query", a "key" or a "value"; they have its color.
         notes: what stands below a box.
     """
-    xs, ys = zip(*boxes.values(), strict=True)
-    width, height = max(xs) - min(xs) + 1, max(ys) - min(ys) + 1
-    figure = Figure(figsize=(wide_enough(0.95 * width, title), 0.85 * height), layout="constrained")
-    axes = figure.add_subplot(xlim=(min(xs) - 0.7, max(xs) + 0.7), ylim=(min(ys) - 0.5, max(ys) + 0.5))
+    (left, right), (low, high) = extent(boxes)
+    figure = Figure(figsize=(wide_enough(0.95 * (right - left), title), 0.85 * (high - low)), layout="constrained")
+    axes = figure.add_subplot(xlim=(left, right), ylim=(low, high))
     axes.set_axis_off()
     outlines: dict[str, Patch | None] = {}
     for name, (x, y) in boxes.items():
-        color = (colors or {}).get(name)
+        color = color_of((roles or {}).get(name, ""))
         shape = chip(color) if color else {"facecolor": BAR if name in marked else CREAM, "edgecolor": EDGE}
         ink = PAPER if name in marked else INK
         look = {**shape, "boxstyle": "round,pad=0.35"}
@@ -88,6 +87,14 @@ def diagram(
         axes.annotate(text, boxes[name], (0, -13), textcoords="offset points", **below)
     axes.set_title(title, fontsize=11)
     show(figure, f"{title}. {alt}")
+
+
+def extent(boxes: Mapping[str, tuple[float, float]]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return from where to where boxes reach across and up, their names included."""
+    halves = {name: max(0.6, 0.1 + 0.045 * max(map(len, name.strip().split("\n")))) for name in boxes}
+    across = [x + side * halves[name] for name, (x, _) in boxes.items() for side in (-1, 1)]
+    heights = [y for _, y in boxes.values()]
+    return (min(across), max(across)), (min(heights) - 0.5, max(heights) + 0.5)
 
 
 def label_between(axes: Axes, start: tuple[float, float], end: tuple[float, float], text: str) -> None:

@@ -9,9 +9,6 @@ from autograder.plot.drawing import (
     BAR,
     CREAM,
     EDGE,
-    KEY,
-    QUERY,
-    VALUE,
     block,
     show,
 )
@@ -48,11 +45,9 @@ def module() -> None:
         STEPS,
         [*columns, *arrows, (mixed, merged), (merged, out)],
         "The module: dark boxes hold what is learned",
-        colors={
-            name: color
-            for row in (names[:3], names[6:9])
-            for name, color in zip(row, (QUERY, KEY, VALUE), strict=True)
-        },
+        roles=dict(
+            zip((*names[:3], *names[6:9]), ("query", "key", "value") * 2, strict=True)
+        ),
         marked=["q_proj", "k_proj", "v_proj", out],
         alt="Query, key and value each pass through a projection and are split into heads. Queries and keys meet in a "
         "table of weights per head, the weights mix the values, the heads are merged, and out_proj mixes across them. "

@@ -38,7 +38,9 @@ def cache() -> None:
         keys | values | {"q3": (4.5, 3), "output 3": (4.5, 0)},
         [*asks, *mixes],
         "A new token asks all keys and mixes all values, and the old ones were kept",
-        colors=dict.fromkeys(keys, KEY) | dict.fromkeys(values, VALUE) | {"q3": QUERY},
+        roles=dict.fromkeys(keys, "key")
+        | dict.fromkeys(values, "value")
+        | {"q3": "query"},
         notes=dict.fromkeys([*keys][:3], "kept") | {"k3": "new"},
         alt="A row of four keys and below it a row of their values, of which the first three pairs are kept and the "
         "last is new. The query of the new token, q3, has an arrow to each key, and each value has one to its output.",
