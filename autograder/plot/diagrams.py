@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from torch import Tensor
 
-from .drawing import INK, PAPER, annotate, hull, show
+from .drawing import BAR, CREAM, EDGE, INK, PAPER, VALUE, annotate, chip, color_of, hull, show, wide_enough
 
 
 def mixture(values: Tensor, outputs: Tensor, labels: Sequence[str], names: Sequence[str], title: str) -> None:
@@ -26,11 +26,9 @@ def mixture(values: Tensor, outputs: Tensor, labels: Sequence[str], names: Seque
     figure = Figure(figsize=(5.2, 4.2), layout="constrained")
     axes = figure.add_subplot()
     outline = values[hull(values)]
-    axes.fill(outline[:, 0], outline[:, 1], facecolor="#f1eedf", edgecolor="#6b6b6b", linewidth=1)
-    axes.scatter(values[:, 0], values[:, 1], marker="s", s=60, color="#00204d", zorder=3, label="values")
-    axes.scatter(
-        outputs[:, 0], outputs[:, 1], marker="X", s=80, color="#b8860b", edgecolor=INK, zorder=4, label="outputs"
-    )
+    axes.fill(outline[:, 0], outline[:, 1], facecolor=CREAM, edgecolor=EDGE, linewidth=1)
+    axes.scatter(values[:, 0], values[:, 1], marker="s", s=70, color=VALUE, edgecolor=INK, zorder=3, label="values")
+    axes.scatter(outputs[:, 0], outputs[:, 1], marker="X", s=80, color=INK, zorder=4, label="outputs")
     annotate(axes, values, labels, outwards=12)
     annotate(axes, outputs, names, outwards=0)
     axes.margins(0.25)
@@ -49,6 +47,7 @@ def diagram(
     *,
     alt: str,
     marked: Sequence[str] = (),
+    roles: Mapping[str, str] | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> None:
     """Draw named boxes and arrows between them.
@@ -60,20 +59,20 @@ def diagram(
         title: the claim that the figure makes.
         alt: what to see, in a sentence.
         marked: the boxes that the figure is about; they are dark.
+        roles: which boxes hold a "query", a "key" or a "value"; they have its color.
         notes: what stands below a box.
     """
-    xs, ys = zip(*boxes.values(), strict=True)
-    width, height = max(xs) - min(xs) + 1, max(ys) - min(ys) + 1
-    wide = max(0.95 * width, 0.085 * len(title))  # so that the title fits
-    figure = Figure(figsize=(min(wide, 7.5), 0.85 * height), layout="constrained")
-    axes = figure.add_subplot(xlim=(min(xs) - 0.6, max(xs) + 0.6), ylim=(min(ys) - 0.5, max(ys) + 0.5))
+    (left, right), (low, high) = extent(boxes)
+    figure = Figure(figsize=(wide_enough(0.95 * (right - left), title), 0.85 * (high - low)), layout="constrained")
+    axes = figure.add_subplot(xlim=(left, right), ylim=(low, high))
     axes.set_axis_off()
     outlines: dict[str, Patch | None] = {}
     for name, (x, y) in boxes.items():
-        dark = name in marked
-        shape = {"boxstyle": "round,pad=0.35", "facecolor": "#00204d" if dark else "#f1eedf", "edgecolor": "#6b6b6b"}
-        ink = "white" if dark else INK
-        box = axes.text(x, y, name.strip(), ha="center", va="center", fontsize=10, color=ink, bbox=shape)
+        color = color_of((roles or {}).get(name, ""))
+        shape = chip(color) if color else {"facecolor": BAR if name in marked else CREAM, "edgecolor": EDGE}
+        ink = PAPER if name in marked else INK
+        look = {**shape, "boxstyle": "round,pad=0.35"}
+        box = axes.text(x, y, name.strip(), ha="center", va="center", fontsize=10, color=ink, bbox=look)
         outlines[name] = box.get_bbox_patch()
     for arrow in arrows:
         (start, end), weight = arrow[:2], arrow[2] if len(arrow) > 2 else 0.25
@@ -88,6 +87,14 @@ def diagram(
         axes.annotate(text, boxes[name], (0, -13), textcoords="offset points", **below)
     axes.set_title(title, fontsize=11)
     show(figure, f"{title}. {alt}")
+
+
+def extent(boxes: Mapping[str, tuple[float, float]]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return from where to where boxes reach across and up, their names included."""
+    halves = {name: max(0.6, 0.1 + 0.045 * max(map(len, name.strip().split("\n")))) for name in boxes}
+    across = [x + side * halves[name] for name, (x, _) in boxes.items() for side in (-1, 1)]
+    heights = [y for _, y in boxes.values()]
+    return (min(across), max(across)), (min(heights) - 0.5, max(heights) + 0.5)
 
 
 def label_between(axes: Axes, start: tuple[float, float], end: tuple[float, float], text: str) -> None:

@@ -11,17 +11,25 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
+from matplotlib.colors import ListedColormap, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
 NUMBERED = 8
+WIDEST = 7.5
 WEIGHTS: dict[str, Any] = {"cmap": "cividis", "vmin": 0.0, "vmax": 1.0}
 SCORES: dict[str, Any] = {"cmap": "BrBG"}
 PLAIN: dict[str, Any] = {"cmap": ListedColormap(["#ffffff"])}
 BAR = "#00204d"
-INK, PAPER = "#111111", "#ffffff"
+INK, PAPER, EDGE, CREAM = "#111111", "#ffffff", "#6b6b6b", "#f1eedf"
+QUERY, KEY, VALUE = (
+    "#2563c4",
+    "#f5c021",
+    "#57bd84",
+)  # in every lesson; dark, light and in between where there is no color
+STEMS = {"quer": QUERY, "key": KEY, "value": VALUE}
 
 
 def draw_matrix(axes: Axes, matrix: Tensor, kind: str, mask: Tensor | None = None) -> Any:
@@ -34,27 +42,59 @@ def draw_matrix(axes: Axes, matrix: Tensor, kind: str, mask: Tensor | None = Non
     image = axes.imshow(numbers.numpy(), aspect="auto", **style)
     axes.set_xticks([])
     axes.set_yticks([])
-    if max(numbers.shape) <= NUMBERED or numbers.numel() <= 3 * NUMBERED:
+    if has_numbers(numbers):
         for (i, j), number in zip(
             torch.cartesian_prod(*map(torch.arange, numbers.shape)), numbers.flatten(), strict=True
         ):
             if not visible[i, j] and not number.isnan():
                 continue
-            red, green, blue, _ = image.to_rgba(number.numpy())
-            dark = not number.isnan() and 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+            ink = INK if number.isnan() else ink_on(image.to_rgba(number.numpy()))
             text = f"{float(number):.2f}" if float(number) % 1 else f"{float(number):.0f}"
             behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 1} if number.isnan() else None
-            axes.text(
-                int(j), int(i), text, ha="center", va="center", color=PAPER if dark else INK, fontsize=9, bbox=behind
-            )
+            axes.text(int(j), int(i), text, ha="center", va="center", color=ink, fontsize=9, bbox=behind)
     hatch(axes, ~visible)
     return image
+
+
+def has_numbers(matrix: Tensor) -> bool:
+    """Say whether a matrix is small enough for its numbers to be written into its cells."""
+    return max(matrix.shape) <= NUMBERED or matrix.numel() <= 3 * NUMBERED
+
+
+def ink_on(color: Any) -> str:
+    """Return the color of text that can be read on a color."""
+    red, green, blue = to_rgb(color)
+    return PAPER if 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 else INK
+
+
+def tint(color: str) -> tuple[float, ...]:
+    """Return a color mixed with white, for areas that hold text."""
+    return tuple(0.7 + 0.3 * part for part in to_rgb(color))
+
+
+def block(
+    axes: Axes, corner: tuple[float, float], size: tuple[float, float], color: Any, text: str = "", **look: Any
+) -> None:
+    """Draw a filled rectangle with a text in its middle. `look` is what a Rectangle takes."""
+    axes.add_patch(Rectangle(corner, *size, facecolor=color, **{"edgecolor": EDGE, **look}))
+    middle = (corner[0] + size[0] / 2, corner[1] + size[1] / 2)
+    axes.text(*middle, text, ha="center", va="center", color=ink_on(color), fontsize=9)
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return a figure, in inches, with a margin in which the edge of a name's color has room."""
+    return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.09, h_pad=0.08))
+
+
+def wide_enough(width: float, title: str) -> float:
+    """Return a figure's width in inches, wide enough for its title and narrow enough for a page."""
+    return min(max(width, 0.085 * len(title)), WIDEST)
 
 
 def hatch(axes: Axes, hidden: Tensor) -> None:
     """Cover hidden cells with white and stripes, so that they are told apart without color."""
     for i, j in hidden.nonzero().tolist():
-        cell = Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=PAPER, edgecolor="#6b6b6b", hatch="///", linewidth=0)
+        cell = Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=PAPER, edgecolor=EDGE, hatch="///", linewidth=0)
         axes.add_patch(cell)
 
 
@@ -72,6 +112,23 @@ def label(axes: Axes, queries: Sequence[str], keys: Sequence[str]) -> None:
     """Write tokens along the axes."""
     axes.set_xticks(range(len(keys)), keys)
     axes.set_yticks(range(len(queries)), queries)
+
+
+def name_sides(axes: Axes, down: str, across: str) -> None:
+    """Write what the rows are and what the columns are; queries and keys on their colors."""
+    for write, name in ((axes.set_ylabel, down), (axes.set_xlabel, across)):
+        color = color_of(name)
+        write(name, labelpad=6, bbox=chip(color) if color else None)
+
+
+def color_of(name: str) -> str | None:
+    """Return the color of what a name is about: queries, keys or values, if it is one of them."""
+    return next((color for stem, color in STEMS.items() if stem in name), None)
+
+
+def chip(color: str) -> dict[str, Any]:
+    """Return the look of a name that lies on its color."""
+    return {"boxstyle": "round,pad=0.2", "facecolor": tint(color), "edgecolor": color, "linewidth": 1.5}
 
 
 def describe(weights: Tensor, queries: Sequence[str], keys: Sequence[str], kind: str) -> str:

@@ -13,7 +13,7 @@ import numpy
 from matplotlib.figure import Figure
 from matplotlib.image import imsave
 
-from .drawing import PAPER, png
+from .drawing import PAPER, new_figure, png
 
 SIZE = (6.4, 2.7)
 DPI = 90
@@ -39,7 +39,7 @@ def stills(draw: Draw, choices: Choices, panels: int, shown: Sequence[int] = ())
         panels: how many panels a frame has.
         shown: which value of a control that is alone each frame shows; otherwise they lie evenly apart.
     """
-    figure = Figure(figsize=(3 * STILL_WIDTH, panels * STILL_HEIGHT), layout="constrained")
+    figure = new_figure(3 * STILL_WIDTH, panels * STILL_HEIGHT)
     words = []
     for k, column in enumerate(figure.subplots(panels, 3, squeeze=False).T):
         chosen = [

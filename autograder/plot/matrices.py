@@ -11,26 +11,47 @@ from typing import Any
 
 import torch
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from .drawing import INK, PAPER, WEIGHTS, allowed_keys, describe, draw_matrix, hatch, label, show
+from .drawing import (
+    CREAM,
+    INK,
+    KEY,
+    PAPER,
+    QUERY,
+    WEIGHTS,
+    WIDEST,
+    allowed_keys,
+    chip,
+    color_of,
+    describe,
+    draw_matrix,
+    has_numbers,
+    hatch,
+    label,
+    name_sides,
+    new_figure,
+    show,
+    tint,
+    wide_enough,
+)
 
-WIDEST = 7.5
 FEW_POINTS = 20
 NAMES = {"weights": "attention weights", "scores": "attention scores", "numbers": "", "shares": ""}
 LINES = (
     ("-", "o", "#00204d"),
     ("--", "s", "#6b6a67"),
-    (":", "^", "#8f6a08"),
+    (":", "^", "#8e4a7d"),
     ("-.", "D", "#4d4d4d"),
-    ("-", "v", "#2f6f83"),
+    ("-", "v", "#a5522d"),
 )
 BETWEEN_NAMES = 0.075
 Panel = tuple[str, Tensor, Sequence[str], tuple[int | None, int | None]]
 CELL, BESIDE, ABOVE = 0.45, 0.62, 0.62  # inches: of a cell, left of a panel, and above it
-FRAME: dict[str, Any] = {"fill": False, "edgecolor": "#b8860b", "linewidth": 3, "clip_on": False, "zorder": 5}
+FRAME: dict[str, Any] = {"fill": False, "edgecolor": INK, "linewidth": 2.5, "clip_on": False, "zorder": 5}
 
 
 def heatmap(
@@ -65,16 +86,19 @@ def heatmap(
         raise ValueError(
             f"{len(queries)} queries and {len(keys)} keys do not label a matrix of {tuple(weights.shape)}."
         )
-    size = (min(1.9 + 0.68 * len(keys), WIDEST), min(1.3 + 0.5 * len(queries), WIDEST))
-    figure = Figure(figsize=size, layout="constrained")
+    width = wide_enough(1.5 + 0.68 * len(keys), title)
+    figure = new_figure(width, min(1.35 + 0.5 * len(queries), WIDEST))
     axes = figure.add_subplot()
     image = draw_matrix(axes, weights, kind, mask)
     label(axes, queries, keys)
     if NAMES[kind] or sides != ("queries", "keys"):
-        axes.set_ylabel(sides[0])
-        axes.set_xlabel(sides[1])
-    axes.set_title(title, fontsize=11)
-    figure.colorbar(image, ax=axes, label=NAMES[kind])
+        name_sides(axes, *sides)
+    figure.suptitle(title, fontsize=11)
+    if has_numbers(weights):
+        beside: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "rotation": 90}
+        axes.annotate(NAMES[kind], (1, 0.5), (6, 0), va="center", fontsize=9, **beside)
+    else:
+        figure.colorbar(image, ax=axes, label=NAMES[kind])
     show(figure, f"{title}. " + (alt or describe(weights, queries, keys, NAMES[kind] or "numbers")))
 
 
@@ -88,7 +112,7 @@ def masks(panels: Sequence[tuple[str, Tensor]], title: str) -> None:
         title: the claim that the figure makes.
     """
     widths = [mask.shape[1] + 1.5 for _, mask in panels]
-    figure = Figure(figsize=(min(WIDEST, 0.28 * sum(widths) + 0.5), 2.6), layout="constrained")
+    figure = new_figure(min(WIDEST, 0.28 * sum(widths) + 0.5), 2.8)
     grid = figure.subplots(1, len(panels), width_ratios=widths, squeeze=False)[0]
     for axes, (name, mask) in zip(grid, panels, strict=True):
         axes.imshow(mask.to(torch.float64), cmap="cividis_r", vmin=0, vmax=1)
@@ -97,8 +121,7 @@ def masks(panels: Sequence[tuple[str, Tensor]], title: str) -> None:
         axes.set_xticks(range(mask.shape[1]))
         axes.set_yticks(range(mask.shape[0]), range(mask.shape[1] - mask.shape[0], mask.shape[1]))
         grid_between(axes, mask.shape, PAPER)
-        axes.set_xlabel("key")
-    grid[0].set_ylabel("query")
+        name_sides(axes, "query" if axes is grid[0] else "", "key")
     figure.supxlabel("dark: may look, hatched: may not", fontsize=9)
     figure.suptitle(title, fontsize=11)
     parts = [f"{name}: {', '.join(allowed_keys(row) for row in mask)}" for name, mask in panels]
@@ -116,7 +139,7 @@ def grid_between(axes: Axes, shape: Sequence[int], color: str) -> None:
 def matrices(lines: Sequence[Sequence[Panel]], title: str) -> None:
     """Draw matrices side by side, each with its name and shape: one step of a computation per panel.
 
-    Weights are colored. All other matrices are white, because their numbers have no common scale.
+    Weights are colored by their numbers, queries, keys and values by what they are. The others are white.
 
     Args:
         lines: the panels of each line of the figure: a name, a matrix, labels of its rows (none where they need no
@@ -138,7 +161,9 @@ def matrices(lines: Sequence[Sequence[Panel]], title: str) -> None:
             place = (left / width, lower / height, CELL * columns / width, CELL * rows / height)
             axes = figure.add_axes(place)
             left += CELL * columns
-            draw_matrix(axes, matrix, "weights" if name.endswith("weights") else "plain")
+            image = draw_matrix(axes, matrix, "weights" if name.endswith("weights") else "plain")
+            if color := color_of(name):
+                image.set_cmap(ListedColormap([tint(color)]))
             axes.set_title(f"{name}\n({rows} × {columns})", fontsize=10)
             axes.set_yticks(range(len(names)), names)
             grid_between(axes, matrix.shape, "#c9c7c0")
@@ -164,15 +189,15 @@ def heads(weights: Tensor, tokens: Sequence[str], title: str, *, alt: str, names
     called = names or [str(h) for h in range(len(weights))]
     down = 2 if len(weights) == 4 else 1  # four in a row would be too small to read
     across = len(weights) // down
-    figure = Figure(figsize=(WIDEST, 0.95 + down * (WIDEST - 1.5) / across), layout="constrained")
+    figure = new_figure(WIDEST, 1.0 + down * (WIDEST - 1.5) / across)
     grid = figure.subplots(down, across, squeeze=False).flatten()
     for name, axes, matrix in zip(called, grid, weights.detach(), strict=True):
         image = axes.imshow(matrix, **WEIGHTS)
         axes.set_title(f"head {name}", fontsize=10)
         label(axes, tokens, tokens)
         axes.tick_params(labelsize=8, length=2)
-    figure.supylabel("queries", fontsize=10)
-    figure.supxlabel("keys", fontsize=10)
+    figure.supylabel("queries", fontsize=10, bbox=chip(QUERY))
+    figure.supxlabel("keys", fontsize=10, bbox=chip(KEY))
     figure.colorbar(image, ax=grid, label=NAMES["weights"], shrink=0.7)
     figure.suptitle(title, fontsize=11)
     show(figure, f"{title}. {alt}")
@@ -224,7 +249,7 @@ def curves(
         axes.set_ylim(bottom=0)
     if shaded:
         start, end, name = shaded
-        axes.axvspan(start, end, color="#f1eedf", zorder=0)
+        axes.axvspan(start, end, color=CREAM, zorder=0)
         words: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": "top", "fontsize": 9}
         axes.annotate(name, ((start + end) / 2, 0.97), color=INK, **words)
     axes.set_xlabel(xlabel)

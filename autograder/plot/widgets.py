@@ -15,7 +15,21 @@ import torch
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from .drawing import BAR, INK, NUMBERED, PAPER, WEIGHTS, draw_matrix, favorites, label, png, show_data
+from .drawing import (
+    BAR,
+    INK,
+    KEY,
+    NUMBERED,
+    PAPER,
+    QUERY,
+    WEIGHTS,
+    draw_matrix,
+    favorites,
+    label,
+    name_sides,
+    png,
+    show_data,
+)
 from .frames import DPI, Choices, Draw, all_frames, frame, stills
 
 MOST_FRAMES = 100  # where no kernel runs
@@ -89,8 +103,7 @@ def click_mask(weights_of: Callable[[Tensor], Tensor], tokens: Sequence[str]) ->
         weights = weights_of(mask)
         draw_matrix(panels[0], weights, "weights", mask)
         label(panels[0], tokens, tokens)
-        panels[0].set_xlabel("keys")
-        panels[0].set_ylabel("queries")
+        name_sides(panels[0], "queries", "keys")
         rows = zip(tokens, weights, mask, strict=True)
         return "; ".join(f"{q} {describe_row(row, seen, tokens)}" for q, row, seen in rows) + "."
 
@@ -191,11 +204,11 @@ def moving(
 
 def draw_bars(axes: Axes, weights: Tensor, keys: Sequence[str], quantity: str = "weight") -> None:
     """Draw one bar per key with its number."""
-    bars = axes.bar(range(len(keys)), weights.tolist(), color=BAR)
+    bars, size = axes.bar(range(len(keys)), weights.tolist(), color=BAR), 9 if len(keys) < 6 else 8
     if len(keys) <= NUMBERED:
         names = [f"{weight:.2f}" if weight >= 0.005 or len(keys) < 6 else "" for weight in weights.tolist()]
-        axes.bar_label(bars, names, fontsize=9 if len(keys) < 6 else 8)
-    axes.set_xticks(range(len(keys)), keys, fontsize=8, rotation=90 if crowded(keys) else 0)
+        axes.bar_label(bars, names, fontsize=size)
+    axes.set_xticks(range(len(keys)), keys, fontsize=size, rotation=90 if crowded(keys) else 0)
     axes.set_ylim(0, 1.12)
     axes.set_ylabel(quantity)
 
@@ -210,19 +223,26 @@ def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -
     likeness = torch.nn.functional.cosine_similarity(keys, query[None])
     nearest = int(likeness.argmax())
     hidden = bool(likeness[nearest] > NEARLY_EQUAL)
-    named = [f"{name}, query" if hidden and k == nearest else name for k, name in enumerate(names)]
+    named = [f"{name},\nquery" if hidden and k == nearest else name for k, name in enumerate(names)]
     for point, text in zip([*keys, query], [*named, "" if hidden else "query"], strict=True):
         is_query = point is query
-        style, color, width = ("-|>", BAR, 2.5) if is_query else ("->", "#7c7b78", 1.5)
-        look = {"arrowstyle": style, "color": color, "lw": width}
+        width = 2.5 if is_query else 2
+        look = {"arrowstyle": "-|>" if is_query else "->", "color": QUERY if is_query else KEY, "lw": width}
         axes.annotate("", (float(point[0]), float(point[1])), (0, 0), arrowprops=look)
         along = torch.nn.functional.normalize(point, dim=0)
-        longer = torch.maximum(point.norm(), query.norm()) if text.endswith(", query") else point.norm()
-        x, y = ((longer + 0.2) * along).tolist()
+        longer = torch.maximum(point.norm(), query.norm()) if text.endswith(",\nquery") else point.norm()
+        x, y = ((longer + 0.15) * along).tolist()
         side = "center" if abs(along[0]) < 0.3 else "left" if along[0] > 0 else "right"
-        axes.text(x, y, text, ha=side, va="center", fontsize=9, color=BAR if is_query else INK)
+        steep = abs(along[1]) > 0.7
+        end, text = ("bottom" if along[1] > 0 else "top", text.replace("\n", " ")) if steep else ("center", text)
+        above: dict[str, Any] = {
+            "zorder": 4,
+            "bbox": {"facecolor": PAPER, "edgecolor": "none", "pad": 0.5, "alpha": 0.7},
+        }
+        axes.text(x, y, text, ha=side, va=end, fontsize=9, color=QUERY if is_query else INK, **above)
     reach = 1.35 * float(torch.cat([keys, query[None]]).norm(dim=-1).max())
-    axes.set(xlim=(-1.5 * reach, 1.5 * reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])
+    axes.set(xlim=(-1.6 * reach, 1.6 * reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
 
 
 def button(pressed: bool, query: str, key: str) -> ipywidgets.ToggleButton:

@@ -63,6 +63,11 @@ plot.diagram(
     ],
     "Compare, share out, mix",
     marked=["shares (readers, books)"],
+    roles={
+        "likes (readers, tastes)": "query",
+        "books (books, tastes)": "key",
+        "pages (books, kinds)": "value",
+    },
     alt="Likes and books meet in a table of scores, readers by books. The scores become shares, and the shares mix "
     "the pages: one row per reader remains.",
 )

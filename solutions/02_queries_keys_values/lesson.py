@@ -103,7 +103,7 @@ output, values.mean(dim=0)
 # %% [markdown]
 # Equal keys give equal scores, equal scores give each value a weight of one third, and the output is the plain mean, [6, 6]. Whatever the query is, values whose keys are equal get equal weights.
 #
-# None of the three outputs has left the range of the values, and that is no accident. The weights are positive and sum to 1, and a mixture with such weights is called a *convex combination*. It can never leave the region between the values, which for three values is the triangle that they form. Here are the outputs of four queries, of which the last asks about the third entry of the keys.
+# None of the three outputs has left the range of the values, and that is no accident. The weights are positive and sum to 1, and a mixture with such weights is called a *convex combination*. It can never leave the region between the values, which for three values is the triangle that they form. Here are the outputs of four queries, of which the last asks about the third entry of the keys. (In the figures of these lessons, queries are blue, keys yellow, and values green.)
 
 # %%
 queries = torch.tensor([[1.0, 0, 0, 0], [2, 0, 0, 0], [-2, 0, 0, 0], [0, 0, 1, 0]])
@@ -263,7 +263,7 @@ plot.diagram(
     {**places, "sat asks": (2.5, 1.3)},
     [("sat asks", place, width) for place, width in zip(places, widths, strict=True)],
     "One query meets every key",
-    marked=["sat asks"],
+    roles={"sat asks": "query"} | dict.fromkeys(places, "key"),
     alt="Arrows lead from the query of sat to all six words: the thickest to cat, one half as thick to mat, hairlines to the rest.",
 )
 

@@ -401,13 +401,13 @@ for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(everything, -torch
     print(weights.detach(), scores.grad)
 
 # %% [markdown]
-# The weights are right both times, but the first gradient is `nan`, and one optimizer step later the model is `nan` as well. The figure shows the way there and the way back:
+# The weights are right both times, but the first gradient is `nan`, and one optimizer step later the model is `nan` as well. The figure shows the row on its way forward, and below it the gradient on its way back, once for each way of hiding:
 
 # %%
 figures.there_and_back()
 
 # %% [markdown]
-# Replacing the `nan` helps only on the way forward. On the way back, a gradient g arrives at the weights w, and softmax turns it into $w_i\,(g_i - w \cdot g)$ for score i, by the Jacobian of lesson 3. The weights are `nan`, so all these products are `nan` as well.
+# Replacing the `nan` helps only on the way forward. On the way back, which leads from right to left, a gradient g arrives at the weights w, and softmax turns it into $w_i\,(g_i - w \cdot g)$ for score i, by the Jacobian of lesson 3. The weights are `nan`, so all these products are `nan` as well.
 #
 # What happens then depends on how the scores were hidden. An addition passes on whatever arrives, so the `nan` reaches the scores and everything before them. `masked_fill` passes on *nothing* to the entries that it overwrote, and their gradient is exactly 0. So if you hide scores with `masked_fill`, only the `nan` in the weights is left to remove.
 #

@@ -157,7 +157,7 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 figures.no_peak()
 
 # %% [markdown]
-# A straight line has no peak in the middle. A matrix can therefore name the digit with the larger weight every time, but no matrix can name the digit with the smaller weight for every pair of digits.
+# The dashed line is what the second digit would need, a logit with its peak at ⅓. Each of the three straight lines, in contrast, is highest at one of its ends or equally high everywhere. A matrix can therefore name the digit with the larger weight every time, but no matrix can name the digit with the smaller weight for every pair of digits.
 #
 # You may skip two details. First, a matrix that treats the digits differently does no better. Suppose that such a matrix did the job. If you rename the digits, the renamed matrix does the job as well. In each of the renamed matrices the right digit has the largest logit, so it also has the largest logit in their mean. But this mean treats all digits alike, and such a matrix fails, as you have seen. Second, the argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line.
 #

@@ -195,26 +195,17 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# To test the promise about distances, take the dot products of places 4, 10 and 16 with the places around each of them, from four steps back to seven ahead:
+# To test the promise about distances, take the dot product of every place with every other one. If only the distance counts, then this table of 48 × 48 numbers is constant along each diagonal, because all pairs on a diagonal are equally far apart:
 
 # %%
-steps = range(-4, 8)
-similar = torch.stack(
-    [torch.stack([table[p] @ table[p + s] for s in steps]) for p in (4, 10, 16)]
-)
-apart = (similar.amax(dim=0) - similar.amin(dim=0)).max()
-print(f"largest difference between two of the three: {apart:.0e}")
-plot.curves(
-    steps,
-    {"places 4, 10 and 16": similar[0].tolist()},
-    "The similarity of two places depends on their distance alone",
-    xlabel="steps from the place",
-    ylabel="dot product",
-    alt="One curve, which is that of all three places: highest at distance 0, equal on both sides, and lower at a distance.",
-)
+products = table @ table.mT
+diagonals = [products.diagonal(distance) for distance in range(48)]
+apart = max(float(line.max() - line.min()) for line in diagonals)
+print(f"largest difference along a diagonal: {apart:.4f}")
+figures.pairs(products, distance=16)
 
 # %% [markdown]
-# The three places give the same numbers up to rounding, which is why you see only one curve. Places that are near each other have similar vectors, and how similar depends only on how far apart they are. The small rise after four steps comes from the fastest hand, which has come round again. Moving on by k places is also a rotation of each hand. This rotation is the same for all places, so one matrix can stand for "three ahead" wherever you start.
+# Along each diagonal the numbers are the same up to rounding. The bright band in the middle shows that places near each other have similar vectors, and its width is the same from the first place to the last. The fainter stripes beside it, about six places apart, come from the fastest hand, which has come round again after 2π ≈ 6.3 places. Moving on by k places is also a rotation of each hand. This rotation is the same for all places, so one matrix can stand for "three ahead" wherever you start.
 #
 # But a promise about *positions* is not yet a promise about *scores*. Because the vector was added to the token, a query is made of content plus place, and so is a key.
 #

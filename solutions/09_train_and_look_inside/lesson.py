@@ -431,17 +431,25 @@ print(f"with both heads on: {induction.accuracy(deep):.0%} right")
 # %% [markdown]
 # When either of them is off, less than a tenth is right, no more than by guessing among the tokens of the sequence. That was to be expected, because with one head off only one layer is left. Even a single layer that was trained alone reached no more than 26%, and this one was not trained to work alone. So the ablation shows that both heads are needed, but not that the first writes notes and the second reads them.
 #
-# The story of the notes can be tested as well. It says that layer 1 uses the notes in one way only, as *keys*. The stream enters layer 1 four times: as its queries, as its keys, as its values, and as the stream itself, which runs past the layer to the output and is called the rest here. We give some of these four the stream *with* what layer 0 has added, and the others the stream without it. This is called *path patching*, and the loop that does it is in `induction.py`.
-#
-# **Predict.** What share of the predictions is right if only the keys of layer 1 are told what layer 0 has added, and what share if everything but the keys is told?
+# The story of the notes can be tested as well. It says that layer 1 uses the notes in one way only, as *keys*. The stream enters layer 1 four times: as its queries, as its keys, as its values, and as the stream itself, which runs past the layer to the output and is called the rest here. We give some of these four the stream *with* what layer 0 has added, and the others the stream without it. This is called *path patching*, and the loop that does it is in `induction.py`. Here are two such experiments, in which each of the four has a switch:
+
+# %%
+experiments = {
+    "only the keys are told": ("key",),
+    "all but the keys are told": ("query", "value", "rest"),
+}
+induction.switches(experiments)
+
+# %% [markdown]
+# An input with a closed switch is *told* what layer 0 has added, and one with an open switch gets the stream as it was before layer 0. **Predict.** What share of the predictions is right in each of the two?
 
 # %%
 predict("only the keys are told", options=("nearly all", "about a tenth"))
 predict("all but the keys are told", options=("nearly all", "about a tenth"))
 
 # %% measured
-for told in (("key",), ("query", "value", "rest")):
-    print(f"told: {', '.join(told):18} {induction.patched(deep, told):.0%} right")
+for name, told in experiments.items():
+    print(f"{name:25} {induction.patched(deep, told):.0%} right")
 reveal("only the keys are told", "nearly all")
 reveal("all but the keys are told", "about a tenth")
 

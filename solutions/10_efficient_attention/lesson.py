@@ -10,6 +10,7 @@
 # To find out, we take a stack of four attention layers and let it write vectors instead of words, because the time that it takes does not depend on whether they mean anything. It writes the same sequence twice, once by computing everything anew for each vector and once by *keeping* what it has already computed.
 
 # %% setup
+import figures
 import measure
 import torch
 from attention import MultiHeadAttention
@@ -61,16 +62,7 @@ f"largest difference: {(both[0] - both[1]).abs().max():.5f}"
 # The fourth word needs a query, a key and a value of its own, and it needs four scores, which compare its query with each of the three old keys and with its own key. The old queries are not needed, because they have been answered already, and their answers cannot change: under a causal mask, none of them may look at the fourth word. So only the old keys and the old values must be kept. The store that keeps them is called the *KV cache*.
 
 # %%
-kept = {f"k{i}, v{i}": (1.6 * i, 0) for i in range(4)}
-plot.diagram(
-    kept | {"q3": (4.8, 1.2), "output 3": (6.6, 1.2)},
-    [*(("q3", name) for name in kept), ("q3", "output 3")],
-    "A new token asks all keys, and the old keys are kept",
-    marked=["k3, v3", "q3", "output 3"],
-    notes=dict.fromkeys([*kept][:3], "kept") | {"k3, v3": "new"},
-    alt="Four boxes of keys and values in a row, of which the first three are kept and the last is new. The new query "
-    "has an arrow to each of them, and one to its output.",
-)
+figures.cache()
 
 # %% [markdown]
 # Say the new query gives the three old keys the same scores as before, and gives the fourth key, whose value is [0, 0], the score ln 6. The exponentials are then 1, 2, 3 and 6, and the weights are 1/12, 2/12, 3/12 and 6/12:
@@ -297,7 +289,13 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 #
 # ### Fewer keys than queries
 #
-# So far every head has had keys and values of its own, but does it need them? In *multi-query attention* all heads share a single set of keys and values. In *grouped-query attention* there are a few sets, each of which serves a group of heads, while the queries stay as they were. For the model above, this is what the cache shrinks to:
+# So far every head has had keys and values of its own, but does it need them? In *multi-query attention* all heads share a single set of keys and values. In *grouped-query attention* there are a few sets, each of which serves a group of heads, while the queries stay as they were. Here are the three ways side by side, for six heads:
+
+# %%
+figures.groups((6, 2, 1))
+
+# %% [markdown]
+# Every head still asks with a query of its own, but there are fewer keys to ask and fewer values to fetch, and only these are kept. For the model above, this is what the cache shrinks to:
 
 # %%
 for name, sets in (("one set per head", 32), ("8 sets", 8), ("1 set", 1)):
@@ -307,7 +305,7 @@ print(f"{'a latent of 576':17} {2 * layers * 576 * length / 1e9:5.2f} GB")
 # %% [markdown]
 # Many large models now use something like the second row. Ainslie et al. found that its quality is close to that of one set per head, at a speed close to that of a single set. The last row goes another way. For each token and layer, the *latent attention* of the DeepSeek models stores one vector of 512 + 64 entries, from which the keys and values of all heads can be computed.
 #
-# When attention is computed, each set serves a run of neighboring heads. With 2 sets and 6 heads, heads 0, 1 and 2 use set 0, and heads 3, 4 and 5 use set 1. PyTorch has two functions that repeat the entries of a tensor, and only one of them puts the copies where these heads will find them:
+# When attention is computed, each set serves a run of neighboring heads. In the middle of the figure, heads 0, 1 and 2 use set 0, and heads 3, 4 and 5 use set 1. PyTorch has two functions that repeat the entries of a tensor, and only one of them puts the copies where these heads will find them:
 
 # %%
 sets = torch.tensor([0, 1])
@@ -410,6 +408,17 @@ def sliding_window_mask(q_len: int, window: int, k_len: int | None = None) -> Te
 # The methods so far save work or make the cache smaller, but none of them touches the table of scores. During prefill the table is still there with its L × S entries for each head. At 32,768 tokens it is the largest thing of all, 68.7 GB per layer, although it is only a step on the way to the output.
 #
 # Lesson 4 computed attention for one query in a single pass, taking the keys a piece at a time. Such a piece is called a *block* here. Only three things were kept: the largest score so far, the sum of the exponentials, and the mix of the values. Whenever a block brought a new largest score, the sum and the mix shrank by the same factor. All of this works for many queries as well. The largest score and the sum then become columns with one entry per query, and the rest stays as it was.
+#
+# Here are three queries and six keys, in blocks of two, and below the figure is the output of the plain computation:
+
+# %%
+scores = torch.tensor([[0.0, 1, 3, 2, 0, 1], [2, 0, 0, 1, 1, 4], [1, 1, 0, 0, 2, 0]])
+values = torch.tensor([[6.0, 0], [0, 6], [12, 12], [0, 0], [6, 6], [0, 12]])
+figures.blocks(scores, values)
+scores.softmax(dim=-1) @ values
+
+# %% [markdown]
+# Follow query 0. After the first block its largest score is 1, and then the second block brings a 3. So its old sum and its old mix are multiplied by $e^{1-3} \approx 0.14$ before the second block is added to them. After the last block, its mix divided by its sum is [12.60, 14.73] / 1.74, which is the first row of the output. No more than two columns of scores were needed at any time.
 #
 # That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. In training, a loop like the one you are about to write saves nothing, because autograd keeps what it needs of every block for the backward pass. In one measurement, at length 512, that was more than the plain computation keeps. FlashAttention keeps none of the blocks and computes them once more on the way back.
 #

@@ -108,15 +108,18 @@ def learn_merges(words: Mapping[str, int], merges: int) -> list[tuple[str, str]]
 # %%
 for line in (text.seen[0], "strawberry"):
     print("|".join(text.tokens[number] for number in text.encode(line)))
+given.merge_tree("strawberry", text.merges)
 
 # %% [markdown]
+# The figure shows how *strawberry* came apart. Its characters are at the top, with a dot for the space before the word, and the number in each box says as which of the 1,976 merges the pair was learned. The pair e, r is the earliest of them and goes first. At the end no two neighbors are a pair that was ever learned, and four tokens are left.
+#
 # A line is first cut into words, each of which carries the space before it, and the first word is given a space as well. Marks such as the colon are words of their own. Before the first word and after the last one comes END, which is not shown here. When the model draws END, the definition is over. The tokens that were merged first are short, and many of those that came last are whole words:
 
 # %%
 [text.tokens[number] for number in (75, 80, 90, 150, 400, 1000, 1800, 2047)]
 
 # %% [markdown]
-# How many letters r are there in the tokens of *strawberry*? The model has no way to look, because what it gets is one number per token and not the letters. It can learn about the spelling of a token only from the texts in which the token occurs.
+# How many letters r are there in the tokens of *strawberry*? In the figure you can count one in each of three tokens. The model has no way to look, because what it gets is one number per token and not the letters. It can learn about the spelling of a token only from the texts in which the token occurs.
 #
 # ### Exercise 13.2: split a word
 #

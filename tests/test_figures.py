@@ -1,0 +1,64 @@
+"""Shared figures: colors that mean something without color, too, and nothing said twice."""
+
+from importlib import import_module
+from itertools import combinations
+
+import pytest
+import torch
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+from autograder import plot
+from autograder.plot.drawing import KEY, QUERY, VALUE, color_of, tint
+
+GRAY = torch.tensor([0.299, 0.587, 0.114])
+
+
+@pytest.fixture
+def drawn(monkeypatch) -> list[Figure]:
+    """The figures that were shown."""
+    figures: list[Figure] = []
+    for name in ("matrices", "diagrams"):
+        module = import_module(f"autograder.plot.{name}")  # the package has functions of such names
+        monkeypatch.setattr(module, "show", lambda figure, _alt: figures.append(figure))
+    return figures
+
+
+def test_queries_keys_and_values_are_told_apart_in_gray() -> None:
+    grays = [float(torch.tensor(to_rgb(color)) @ GRAY) for color in (QUERY, VALUE, KEY)]
+    assert min(abs(one - other) for one, other in combinations(grays, 2)) > 0.1
+
+
+@pytest.mark.parametrize(("size", "bars"), [(8, 0), (9, 1)])
+def test_a_map_has_numbers_or_a_color_bar(drawn, size: int, bars: int) -> None:
+    names = [str(i) for i in range(size)]
+    plot.heatmap(torch.eye(size), names, names, "Each place looks at itself")
+    axes, *others = drawn[0].axes
+    written = [text for text in axes.texts if text.get_text().isdigit()]
+    assert (len(others), bool(written)) == (bars, not bars)
+
+
+def test_the_sides_of_a_map_have_the_colors_of_queries_and_keys(drawn) -> None:
+    plot.heatmap(torch.eye(2), ["a", "b"], ["a", "b"], "Each looks at itself")
+    axes = drawn[0].axes[0]
+    faces = [side.label.get_bbox_patch().get_facecolor()[:3] for side in (axes.yaxis, axes.xaxis)]
+    assert faces == [pytest.approx(tint(QUERY)), pytest.approx(tint(KEY))]
+
+
+def test_a_box_has_the_color_of_its_role(drawn) -> None:
+    plot.diagram({"asks": (0, 0), "answers": (2, 0)}, [], "Two boxes", alt="", roles={"asks": "query"})
+    asks, answers = (text.get_bbox_patch().get_facecolor()[:3] for text in drawn[0].axes[0].texts)
+    assert asks == pytest.approx(tint(QUERY))
+    assert answers != pytest.approx(tint(QUERY))
+
+
+def test_a_name_has_a_color_only_if_it_is_about_one_of_the_three() -> None:
+    assert [color_of(name) for name in ("queries", "@ keyᵀ", "value", "written")] == [QUERY, KEY, VALUE, None]
+
+
+def test_a_long_name_stays_inside_its_figure(drawn) -> None:
+    plot.diagram({"a name of thirty-three characters": (0, 0), "b": (1, -1)}, [], "Two", alt="")
+    FigureCanvasAgg(drawn[0]).draw()
+    box = drawn[0].axes[0].texts[0].get_bbox_patch().get_window_extent()
+    assert 0 <= box.x0 <= box.x1 <= drawn[0].bbox.width
