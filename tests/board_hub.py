@@ -101,7 +101,7 @@ def running(course: Course, folder: Path, students: list[str]) -> Iterator[Runni
 
     thread = threading.Thread(target=run, args=(loop, listen()), daemon=True)
     thread.start()
-    started.wait(30)
+    started.wait()
     try:
         yield Running(f"http://127.0.0.1:{ports[0]}{PREFIX}", folder / "socket", service)
     finally:

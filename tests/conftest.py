@@ -16,12 +16,14 @@ from autograder.authoring.sample_submissions import solutions, submission
 from autograder.classroom.feedback import make_feedback
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import grade_lesson
+from autograder.grading import running
 from autograder.grading.package import LessonPackage
 from autograder.grading.sandbox import unavailable_reason
 from autograder.judging import verdict
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.sentences import SHARED
 from autograder.paths import CONFIG_NAME, Course, find_course
+from autograder.student import progress, repairing, telling
 
 # the same clone draws the same examples, however busy it is; `pytest --hypothesis-profile=default` looks for new ones
 BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -33,6 +35,10 @@ os.environ.setdefault("MAKELEVEL", "1")
 
 # an explanation that stops is a defect, which grading would only note
 verdict.SURVIVED = ()
+
+# limits by the clock keep people from waiting; on a busy computer, tests would meet them
+repairing.LONGEST_WAIT = running.LONGEST_SEARCH = progress.LOCK_SECONDS = running.CLOCK_PATIENCE = 600.0
+telling.ANSWER_SECONDS = telling.LOCK_SECONDS = 600.0
 
 collect_ignore = ["hostile"]
 PROOF = "::test_a_lesson_is_proved["

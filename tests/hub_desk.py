@@ -6,18 +6,17 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
-from .browser import open_notebook, run_cell, write
+from .browser import open_notebook, patient_page, run_cell, write
 from .hub_server import User
 from .waiting import wait_until
 
 START_PAGE = "attention-lessons/notebooks/index.ipynb"
 THEMES = "@jupyterlab/apputils-extension:themes"
-SLOW = 120_000
 
 
 def signed_in(browser: Browser, address: str, name: str) -> Page:
     """Open an address of the hub, as somebody who logs in on the way there."""
-    page = browser.new_page(viewport={"width": 1300, "height": 1000})
+    page = patient_page(browser)
     page.goto(address)
     page.get_by_label("Username").fill(name)
     page.get_by_label("Password").fill("any")
@@ -45,7 +44,7 @@ class Desk:
     def __init__(self, browser: Browser, user: User, notebook: str) -> None:
         user.ask("PUT", f"lab/api/settings/{THEMES}", json={"raw": '{"adaptive-theme": true}'})
         self.page = signed_in(browser, user.address, user.name)
-        self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=SLOW)
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self._lab, self._notebook = f"{user.address}lab/tree/", notebook
 
     def open(self) -> None:
@@ -62,15 +61,15 @@ class Desk:
     def submit(self) -> None:
         """Save the lesson and hand it in."""
         self.page.keyboard.press("Control+s")
-        expect(self.page.locator(".jp-mod-dirty")).to_have_count(0, timeout=SLOW)
+        expect(self.page.locator(".jp-mod-dirty")).to_have_count(0)
         self.page.get_by_role("menuitem", name="Nbgrader").click()
         self.page.get_by_role("menuitem", name="Assignment List").click()
-        self.page.locator("#fetched_assignments_list").get_by_role("button", name="Submit").click(timeout=SLOW)
+        self.page.locator("#fetched_assignments_list").get_by_role("button", name="Submit").click()
 
     def fetch(self, fetched: Callable[[], bool]) -> None:
         """Fetch feedback, and wait until it is there."""
         submitted = self.page.locator("#submitted_assignments_list")
-        submitted.get_by_role("button", name="Fetch Feedback").click(timeout=SLOW)
+        submitted.get_by_role("button", name="Fetch Feedback").click()
         wait_until(fetched)
 
     def start_page(self) -> Locator:
@@ -83,9 +82,9 @@ class Desk:
 
     def feedback(self) -> FrameLocator:
         """Open the lesson's feedback from the start page."""
-        self.page.locator(".jp-CodeCell").first.get_by_role("link", name="Feedback").click(timeout=SLOW)
+        self.page.locator(".jp-CodeCell").first.get_by_role("link", name="Feedback").click()
         viewer = self.page.frame_locator(".jp-HTMLViewer iframe")
-        viewer.get_by_role("table").first.wait_for(timeout=SLOW)
+        viewer.get_by_role("table").first.wait_for()
         return viewer
 
 

@@ -32,7 +32,7 @@ FILE = re.compile(r"`([^`\n]+)`:\n\n```\w+\n(.*?)```", re.S)
 FOLDER = re.compile(r"^install -d .*$", re.M)
 PROXY = shutil.which("configurable-http-proxy", path=f"{ROOT}/build/hub/node_modules/.bin:{os.environ['PATH']}")
 ASSISTANT = "tina"  # who grades on the teacher's server, and has none
-START_SECONDS, ANSWER_SECONDS = 300, 120
+START_SECONDS = ANSWER_SECONDS = 600
 missing = " and ".join(
     name for name, there in (("jupyterhub", find_spec("jupyterhub")), ("its proxy", PROXY)) if not there
 )

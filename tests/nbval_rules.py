@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from nbval.plugin import IPyNbCell
 
-CELL_SECONDS = 600
+CELL_SECONDS = START_SECONDS = 600
+LATE_SECONDS = 120  # for what a cell has shown to arrive, once the kernel says that it has ended; nbval's are 5
 ALLOWED = ["NotStarted"]
 TEXT = ("prose", "hints", "question")
 DRAWS = re.compile(r"torch\.rand\w*\((?!.*generator)")  # what comes out depends on all that was drawn before
@@ -24,8 +25,9 @@ QUICK = "02_queries"  # the notebook that `make test` runs: it trains nothing
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give every cell a deadline; nbval's own is half an hour."""
+    """Give every cell and every start of a kernel a deadline; nbval's own are half an hour, and a minute."""
     config.option.nbval_cell_timeout = CELL_SECONDS
+    config.option.nbval_kernel_startup_timeout = START_SECONDS
     config.addinivalue_line("markers", "slow: as in pyproject.toml")
 
 
@@ -39,6 +41,7 @@ def is_check(item: IPyNbCell) -> bool:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in (item for item in items if isinstance(item, IPyNbCell)):
+        item.output_timeout = LATE_SECONDS
         if is_released(item) or QUICK not in item.path.name:
             item.add_marker(pytest.mark.slow)  # a build has run it, and CI runs it again
         if is_released(item):

@@ -19,7 +19,7 @@ from psycopg import sql
 from .waiting import free_port
 
 OWNER, PASSWORD = "teacher", "open-sesame"
-START_SECONDS = 60.0
+START_SECONDS = 600.0
 # nobody needs the data after a power failure
 SETTINGS = ("max_connections=50", "shared_buffers=128MB", "fsync=off", "full_page_writes=off")
 

@@ -19,24 +19,24 @@ IGNORED = {"__pycache__", ".ipynb_checkpoints"}
 NOT_PROVING = ROOT / "autograder" / "classroom"  # the one layer that nothing else imports
 
 
-def is_proved(lesson: Lesson, seeds: int) -> bool:
-    """Say whether the proof of just this, with so many seeds, has passed here."""
-    path = proof_file(lesson, seeds)
+def is_proved(lesson: Lesson) -> bool:
+    """Say whether the proof of just this has passed here."""
+    path = proof_file(lesson)
     return path.is_file() and path.read_text(encoding="utf-8") == proof_digest(lesson)
 
 
-def remember_proof(lesson: Lesson, seeds: int, digest: str) -> None:
+def remember_proof(lesson: Lesson, digest: str) -> None:
     """Keep a proof that has passed, of what there was when it began."""
-    path = proof_file(lesson, seeds)
+    path = proof_file(lesson)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(f".{os.getpid()}")
     draft.write_text(digest, encoding="utf-8")
     draft.replace(path)
 
 
-def proof_file(lesson: Lesson, seeds: int) -> Path:
-    """Return where a lesson's proof with so many seeds is kept."""
-    return lesson.root / "build" / "proofs" / f"{lesson.name}-{seeds}.sha256"
+def proof_file(lesson: Lesson) -> Path:
+    """Return where a lesson's proof is kept."""
+    return lesson.root / "build" / "proofs" / f"{lesson.name}.sha256"
 
 
 def proof_digest(lesson: Lesson) -> str:

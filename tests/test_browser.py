@@ -25,9 +25,9 @@ def test_only_what_a_student_needs_is_in_view(page: Page) -> None:
 def test_run_all_reaches_the_end_of_an_unsolved_notebook(page: Page) -> None:
     run_all(page)
     cell = find(page, "check(attend)")
-    cell.get_by_text("attend: not started").first.wait_for(timeout=60_000)
+    cell.get_by_text("attend: not started").first.wait_for()
     expect(cell.get_by_text("not started")).to_have_count(1)  # waits: JupyterLab draws a cell again as it scrolls
-    find(page, "shares * norms").get_by_text("0.007, 0.400, 0.300").wait_for(timeout=60_000)
+    find(page, "shares * norms").get_by_text("0.007, 0.400, 0.300").wait_for()
 
 
 def test_three_different_mistakes_are_named_beside_what_is_right(page: Page, package, right) -> None:
@@ -44,7 +44,7 @@ def test_three_different_mistakes_are_named_beside_what_is_right(page: Page, pac
 def test_validate_says_the_same_in_the_same_words(page: Page) -> None:
     page.get_by_role("button", name="Validate").click()
     dialog = page.locator(".jp-Dialog")
-    dialog.wait_for(timeout=180_000)
+    dialog.wait_for()
     assert OVER_QUERIES in dialog.inner_text()
     dialog.get_by_role("button").first.click()
 
@@ -61,4 +61,4 @@ def test_a_stated_prediction_is_compared(page: Page) -> None:
     cell.locator("label", has_text="zeros").click()
     find(page, "same_keys").locator(".cm-content").click()
     page.keyboard.press("Shift+Enter")
-    find(page, "same_keys").get_by_text("You predicted: zeros.").wait_for(timeout=60_000)
+    find(page, "same_keys").get_by_text("You predicted: zeros.").wait_for()

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from autograder.classroom.run import grade_lesson, register
 from autograder.grading.sandbox import unavailable_reason
 from autograder.paths import Course
 
-from .browser import chromium, needs_chromium, serving
+from .browser import SLOW, chromium, needs_chromium, serving
 from .conftest import LESSON
 
 pytestmark = [
@@ -55,7 +56,7 @@ def press(page: Page, row: str, button: str) -> str:
     line = page.locator("tbody tr", has_text=row).first
     line.locator(f"td.{button} a").click()
     dialog = page.locator(".modal.in, .modal.show").first
-    dialog.wait_for(timeout=120_000)
+    dialog.wait_for()
     page.wait_for_timeout(500)
     words = dialog.inner_text()
     dialog.get_by_role("button").last.click()
@@ -65,11 +66,16 @@ def press(page: Page, row: str, button: str) -> str:
 
 def wait_until(page: Page, done: Callable[[], bool]) -> None:
     """Wait for what a page does in the background."""
-    for _ in range(600):
+    for _ in range(SLOW // 100):
         if done():
             return
         page.wait_for_timeout(100)
-    raise AssertionError("it did not happen within a minute")
+    raise AssertionError("it did not happen")
+
+
+def saved(page: Page) -> AbstractContextManager[object]:
+    """Wait until the points that are given in a block have arrived; a page that is left earlier loses them."""
+    return page.expect_response(lambda answer: "/api/grade/" in answer.url and answer.request.method == "PUT")
 
 
 def rows(course: Course) -> dict[str, tuple[float, float]]:
@@ -99,7 +105,7 @@ def test_a_question_is_graded_with_its_rubric_in_view(page: Page, formgrader: st
     page.goto(f"{formgrader}/gradebook/{LESSON}/{LESSON}")
     page.locator("tbody tr td a").first.click()
     rubric = page.get_by_text("For the grader only")
-    rubric.wait_for(timeout=60_000)
+    rubric.wait_for()
     before = sum(score for score, _ in rows(handed_in).values())
     box = page.locator("input.score").last
     box.scroll_into_view_if_needed()
@@ -112,11 +118,13 @@ def test_a_rubrics_line_gives_its_points_and_writes_the_comment(page: Page) -> N
     answer = page.locator(".cell:has(input.score)").last
     lines = page.locator("tr:has(button)")
     wrong = lines.filter(has_text="sounds right").last
-    wrong.get_by_role("button").click()
+    with saved(page):
+        wrong.get_by_role("button").click()
     points = wrong.get_by_role("button").inner_text()
     expect(answer.locator("input.score")).to_have_value(points)
     expect(answer.locator("textarea")).to_have_value(wrong.locator("td").last.inner_text())
-    lines.first.get_by_role("button").click()
+    with saved(page):
+        lines.first.get_by_role("button").click()
     expect(answer.locator("input.score")).to_have_value(str(int(points) + 1))
     page.reload()
     expect(answer.locator("input.score")).to_have_value(str(int(points) + 1))

@@ -122,7 +122,7 @@ def test_formgraders_pages_do_nothing(graded: Course, visit: Visit) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     with serving(graded.root, {"PATH": path}) as address:
         visit.page.goto(f"{address}/formgrader/gradebook/{LESSON}/{LESSON}")
-        visit.page.wait_for_selector("tbody tr a", timeout=120_000)
+        visit.page.wait_for_selector("tbody tr a")
         links = [a.get_attribute("href") for a in visit.page.locator("tbody tr a").all()]
         pages = sorted({link for link in links if link and "/submissions/" in link})
         assert len(pages) == len(NAMES) + 1

@@ -1,10 +1,12 @@
 """GRADEBOOK_URL: what it may say, what is told where it is wrong, and that no password is ever shown."""
 
+import gc
 import os
 import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import event
@@ -147,3 +149,12 @@ def test_a_gradebook_that_was_used_is_not_forgotten_in_silence(scratch: Course, 
     read_config.cache_clear()
     assert main(["grades"]) == 0
     read_config.cache_clear()
+
+
+def test_a_connection_that_nbgrader_leaves_open_fails_no_other_test() -> None:
+    """It does where a database cannot be used; the garbage collector finds that out whenever it runs."""
+    psycopg = pytest.importorskip("psycopg")
+    left = object.__new__(psycopg.Connection)
+    left.pgconn = SimpleNamespace(status=psycopg.pq.ConnStatus.OK)
+    del left
+    gc.collect()

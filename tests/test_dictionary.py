@@ -139,7 +139,6 @@ def test_batches_hold_whole_lines_of_like_length(lesson: Any) -> None:
     assert sum(tokens.numel() for tokens, _ in whole) < 1.1 * sum(map(len, rows))
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("lines", [3, 47, 320])
 def test_a_short_text_has_batches_too(lesson: Any, lines: int) -> None:
     rows = [lesson.text.row(line) for line in lesson.text.unseen[:lines]]

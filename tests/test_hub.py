@@ -296,7 +296,7 @@ def look(board: Page, student: User, exercise: str, state: str) -> None:
     heads = [head.split()[-1] for head in board.locator("thead th").all_text_contents()]
     column = heads.index(exercise)
     row = board.locator("tbody tr", has=board.locator("th", has_text=student.name))
-    row.locator("td").nth(column - 1).get_by_text(state).wait_for(timeout=120_000)
+    row.locator("td").nth(column - 1).get_by_text(state).wait_for()
 
 
 @needs_chromium
@@ -304,7 +304,7 @@ def test_a_wrong_answer_is_stuck_on_the_teachers_page(desk: Desk, board: Page, s
     (wrong,) = (m for m in package.key.mistakes_of("attend") if m.name == "softmax_over_queries")
     desk.open()
     cell = desk.check("attend", wrong.source, times=4)  # before the first, nobody has agreed to anything
-    cell.get_by_text(OVER_QUERIES).first.wait_for(timeout=60_000)
+    cell.get_by_text(OVER_QUERIES).first.wait_for()
     take_pictures(desk.page, pictures, "1-card-wrong")
     look(board, served["bob"], "attend", "! stuck")
     board.locator("summary", has_text=f"1 × {OVER_QUERIES}").click()
@@ -314,7 +314,7 @@ def test_a_wrong_answer_is_stuck_on_the_teachers_page(desk: Desk, board: Page, s
 
 @needs_chromium
 def test_the_right_answer_is_on_the_teachers_page(desk: Desk, board: Page, served, right, pictures) -> None:
-    desk.check("attend", right["attend"]).get_by_text("✓ attend:").first.wait_for(timeout=60_000)
+    desk.check("attend", right["attend"]).get_by_text("✓ attend:").first.wait_for()
     look(board, served["bob"], "attend", "✓ passed")
     take_pictures(board, pictures, "3-board-passed")
     mine = 'from autograder import sharing\nsharing("show")'
@@ -336,7 +336,7 @@ def hand_in_and_fetch(desk: Desk, places: Places, clone: Course, bob: User, atte
 def test_what_is_submitted_comes_back_graded(desk: Desk, places, clone, served, pictures) -> None:
     hand_in_and_fetch(desk, places, clone, served["bob"], attempt=2)
     shown = desk.start_page()
-    shown.get_by_text("Attempt 2. It counts, being the best so far.").first.wait_for(timeout=60_000)
+    shown.get_by_text("Attempt 2. It counts, being the best so far.").first.wait_for()
     take_pictures(desk.page, pictures, "4-start-page")
     page = desk.feedback()
     assert page.get_by_role("row", name=re.compile("2.3 attend")).first.inner_text().endswith("all checks passed")
@@ -352,7 +352,7 @@ def test_a_better_answer_gets_a_better_grade(desk: Desk, board, places, clone, s
         desk.check(exercise, code)
         look(board, served["bob"], exercise, "✓ passed")
     hand_in_and_fetch(desk, places, clone, served["bob"], attempt=3)
-    desk.start_page().get_by_text("Attempt 3. It counts, being the best so far.").first.wait_for(timeout=60_000)
+    desk.start_page().get_by_text("Attempt 3. It counts, being the best so far.").first.wait_for()
     take_pictures(desk.page, pictures, "6-start-page-better")
     desk.feedback()
     take_pictures(desk.page, pictures, "7-feedback-better")

@@ -164,7 +164,6 @@ def test_two_graders_divide_a_class_and_share_a_student(
     assert server.execute(scores, "two") == [("ada", full), ("shared", full), ("tom", full)]
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # psycopg, about what was cut off
 def test_of_two_clones_with_one_database_one_serves_and_the_other_waits(
     server: Server, pristine: Course, scratch: Course, monkeypatch, tmp_path: Path
 ) -> None:
@@ -260,7 +259,6 @@ def test_who_may_only_read_exports_and_does_not_register(
     assert "\n" not in line
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # psycopg, about what was cut off
 def test_a_server_that_goes_away_stops_the_run_and_the_next_one_finishes(
     registered: Course, server: Server, hand_in, monkeypatch
 ) -> None:

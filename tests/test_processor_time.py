@@ -42,7 +42,7 @@ def work(seconds={seconds}):
         pass
     return 1
 """
-BUSY = 8  # processes
+BUSY = 2  # processes
 SLEEP = "import time\ndef work():\n    time.sleep({seconds})\n    return 1"
 IN_A_CHILD = """
 import os

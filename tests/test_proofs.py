@@ -10,6 +10,7 @@ from autograder.authoring.proofs import (
     derived_answers_fail,
     honest_answers_pass,
     same_points_under_seeds,
+    shared_out,
 )
 from autograder.judging.answer_key import AnswerKey, LessonSource, load_answer_key
 from autograder.judging.edits import Mutant
@@ -77,6 +78,15 @@ def test_a_check_that_tells_a_mistake_under_some_seeds_only_is_named() -> None:
     problems = list(same_points_under_seeds(key_with(LUCKY), range(10)))
     assert "double: the mistake tripled earns full points with seed" in problems[0]
     assert "double: whether tripled passes sometimes depends on the seed" in problems[1]
+
+
+@pytest.mark.parametrize(("count", "each", "met"), [(6, 2, 2), (2, 2, 5), (1, 2, 10), (6, None, 10)])
+def test_mistakes_share_out_the_seeds_of_which_none_is_left(count: int, each: int | None, met: int) -> None:
+    key = key_with(GOOD)
+    mistakes = tuple(replace(key.mistakes[0], name=f"tripled{number}") for number in range(count))
+    dealt = [own for _, own in shared_out(replace(key, mistakes=mistakes), "double", range(10), each)]
+    assert [len(set(own)) for own in dealt] == [met] * count
+    assert set().union(*dealt) == set(range(10))
 
 
 def test_a_derived_answer_that_passes_is_named() -> None:

@@ -21,7 +21,7 @@ from autograder.authoring.notebook import read_notebook
 from autograder.authoring.site_pages import YOURS, needs_solution
 from autograder.paths import Course, Lesson, find_course
 
-from .browser import chromium, needs_chromium
+from .browser import SLOW, chromium, needs_chromium
 from .conftest import LESSON, copy_course
 from .secrets_in import leaked_lines, leaked_secrets
 
@@ -298,6 +298,7 @@ def test_two_sliders_choose_a_head_and_a_query(page: Page, site: Path) -> None:
 @needs_chromium
 def test_without_a_script_three_frames_are_there(site: Path, page: Page) -> None:
     context = page.context.browser.new_context(java_script_enabled=False)
+    context.set_default_timeout(SLOW)
     quiet = context.new_page()
     quiet.goto(f"{site.as_uri()}/lessons/04_softmax.html")
     picture = quiet.get_by_role("img", name="temperature 0.25").first

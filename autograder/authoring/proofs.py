@@ -6,6 +6,8 @@ import copy
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import cycle, islice
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -29,12 +31,19 @@ Derive = Callable[[Any], Any]
 GRADED_WITH = (101, 102)  # seeds
 
 
-def same_points_under_seeds(key: AnswerKey, seeds: Iterable[int]) -> Iterator[str]:
-    """Check that every known mistake fails under every seed, and earns the same points each time."""
-    points, runs = key.points(), [(seed, ReferenceOutcomes(key, seed)) for seed in seeds]
-    for mistake in key.mistakes:
+def same_points_under_seeds(key: AnswerKey, seeds: Sequence[int], each: int | None = None) -> Iterator[str]:
+    """Check that every known mistake fails under every seed, and earns the same points each time.
+
+    Args:
+        key: a lesson's answer key.
+        seeds: all that are tried.
+        each: how many of them a mistake meets at least; by default all. An exercise's mistakes share them out, so that
+            its checks and its solution run with every one.
+    """
+    points, rights = key.points(), {seed: ReferenceOutcomes(key, seed) for seed in seeds}
+    for mistake, own in (pair for exercise in key.exercises for pair in shared_out(key, exercise, seeds, each)):
         exercise, work = mistake.exercise, asked_once(mistake.work)
-        earned = {seed: rights.passed(exercise, work) for seed, rights in runs}
+        earned = {seed: rights[seed].passed(exercise, work) for seed in own}
         full = next((seed for seed, own in earned.items() if sum(c.points for c in own) == points[exercise]), None)
         if full is not None:
             yield f"{exercise}: the mistake {mistake.name} earns full points with seed {full}: add what tells it"
@@ -43,6 +52,16 @@ def same_points_under_seeds(key: AnswerKey, seeds: Iterable[int]) -> Iterator[st
                 what = f"whether {mistake.name} passes {check.name} depends on the seed"
                 yield f"{exercise}: {what}: draw what always tells"
                 break
+
+
+def shared_out(
+    key: AnswerKey, exercise: str, seeds: Sequence[int], each: int | None
+) -> Iterator[tuple[Mutant, list[int]]]:
+    """Yield an exercise's mistakes with the seeds that each one meets, which go round."""
+    mistakes = key.mistakes_of(exercise)
+    count = len(seeds) if each is None else max(each, ceil(len(seeds) / max(len(mistakes), 1)))
+    turn = cycle(seeds)
+    return ((mistake, list(islice(turn, count))) for mistake in mistakes)
 
 
 def derived_answers_fail(key: AnswerKey, seed: int) -> Iterator[str]:

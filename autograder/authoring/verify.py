@@ -31,7 +31,7 @@ from .notebook import notebook_text
 from .proofs import as_released, derived_answers_fail, same_points_under_seeds, variant_problems
 from .sample_submissions import Edits, one_mistake_each, solutions, submission, with_what_it_uses
 
-SEED, SEEDS = 20260101, 20
+SEED, SEEDS = 20260101, range(1, 21)
 STOPPED, PYTORCHS = "SubmissionStopped", "use PyTorch's function there"  # by a limit of the sandbox, which names it
 HEADING = re.compile(r"^#+ .*$", re.M)
 FORBIDS = re.compile(r"not allowed|not PyTorch's|without PyTorch|write it yourself|alone\b", re.I)
@@ -63,7 +63,7 @@ GradedNotebook = dict[str, Any]
 
 
 def verify(
-    lesson: Lesson, jobs: int = 1, *, demonstrations: bool = True, seeds: int = SEEDS, wrong: int | None = None
+    lesson: Lesson, jobs: int = 1, *, demonstrations: bool = True, seeds: int | None = None, wrong: int | None = None
 ) -> list[str]:
     """Return what is wrong with a lesson, one line each; nothing where all is proved.
 
@@ -77,7 +77,8 @@ def verify(
         lesson: which lesson.
         jobs: how many submissions run at once.
         demonstrations: run the lesson's own cells too, and report those that stop in the released notebook.
-        seeds: with how many seeds the last two are proved.
+        seeds: how many of the twenty seeds each mistake meets at least; by default all. The mistakes of an exercise
+            share them out.
         wrong: how many wrong submissions are graded, each with one mistake in every exercise; by default as many as
             hold all mistakes. All are judged on the same inputs here in any case, which takes a hundredth of the time.
     """
@@ -91,7 +92,7 @@ def verify(
     return [f"{lesson.name}: {problem}" for problem in problems]
 
 
-def key_problems(key: AnswerKey, cells: list[LessonCell], seeds: int) -> Iterator[str]:
+def key_problems(key: AnswerKey, cells: list[LessonCell], seeds: int | None) -> Iterator[str]:
     """Prove what can be proved without grading a submission, in a second or two."""
     yield from missing_part_problems(key, cells)
     yield from unsaid_ban_problems(key.shortcuts, cells)
@@ -99,7 +100,7 @@ def key_problems(key: AnswerKey, cells: list[LessonCell], seeds: int) -> Iterato
     yield from distinctness_problems(key)
     yield from public_message_problems(key)
     yield from judged_mistake_problems(key)
-    yield from same_points_under_seeds(key, range(1, seeds + 1))
+    yield from same_points_under_seeds(key, SEEDS, seeds)
     yield from derived_answers_fail(key, SEED)
 
 

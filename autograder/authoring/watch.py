@@ -10,7 +10,7 @@ from ..paths import Lesson
 from .build import build
 from .verify import verify
 
-POLL_SECONDS, SETTLE_SECONDS, SEEDS = 0.3, 0.1, 3
+POLL_SECONDS, SETTLE_SECONDS, SEEDS = 0.3, 0.1, 2
 Saved = dict[str, tuple[int, int]]
 
 
