@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 MOST_CHARACTERS = 400
+CLEARED = "with its outputs cleared (menu Edit, Clear Outputs of All Cells) and saved, it can be handed in again"
 MAKE_SPELLING = {
     "lesson --lesson ": "lesson NAME=",
     "--lesson ": "LESSON=",

@@ -4,12 +4,14 @@ import contextlib
 import json
 import os
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from tornado.web import Application
 
 from autograder.__main__ import main
 from autograder.authoring.nbgrader_course import load_config
@@ -217,6 +219,53 @@ def test_an_account_that_holds_many_connections_keeps_nobody_out(board: Running,
             one.connect(str(board.socket))
         assert [one.recv(1) for one in sockets[3:]] == [b"", b""]
         assert board.tell(BOB, a_try()).status_code == 200
+
+
+class Stream:
+    """A connection as far as the server has to know it: whose it is, and whether it was turned away."""
+
+    def __init__(self, account: int) -> None:
+        self.account, self.closed = account, False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_who_connects_and_hangs_up_without_end_is_turned_away_and_nobody_else(monkeypatch) -> None:
+    monkeypatch.setattr(board_server, "account_of", lambda stream: stream.account)
+    monkeypatch.setattr(board_server.HTTPServer, "handle_stream", lambda *_: None)
+    server = board_server.server_of(Application())
+    streams = [Stream(1) for _ in range(1000)]
+    for stream in streams:
+        server.handle_stream(stream, ())
+        server._held.pop(stream, None)  # it has hung up
+    assert [stream.closed for stream in streams[:100]] == [False] * 100
+    assert sum(stream.closed for stream in streams) > 500
+    server.handle_stream(other := Stream(2), ())
+    assert not other.closed
+
+
+def test_ids_without_a_name_are_one_account() -> None:
+    assert board_server.named(os.getuid()) == os.getuid()
+    assert board_server.named(3_000_000_001) == board_server.named(3_000_000_002)
+
+
+def test_a_message_waits_for_a_place_where_many_connect(tmp_path, monkeypatch) -> None:
+    with contextlib.ExitStack() as held:
+        listener = held.enter_context(socket.socket(socket.AF_UNIX))
+        listener.bind(str(tmp_path / "socket"))
+        listener.listen(0)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                one = held.enter_context(socket.socket(socket.AF_UNIX))
+                one.setblocking(False)
+                one.connect(str(tmp_path / "socket"))
+        timer = threading.Timer(0.2, lambda: listener.accept()[0].close())
+        timer.start()
+        connection = telling.SocketConnection(str(tmp_path / "socket"))
+        connection.connect()  # raises where there is no place
+        connection.close()
+        timer.join()
 
 
 def hold(board: Running, number: int) -> list[socket.socket]:

@@ -32,7 +32,7 @@ pytestmark = [
 # the boundary in the program at which it ends: a module, a name in it, and whether before or after the call
 MOMENTS = {
     "before collecting": ("deliveries.Exchange.new", "before"),
-    "in the copy": ("exchange.read_plain", "after"),
+    "in the copy": ("exchange.CollectPlainFiles._contents", "after"),
     "after the copy": ("exchange.CollectPlainFiles.files_of", "after"),
     "while grading": ("serve.wait", "after"),
     "after grading": ("attempt_writer.AttemptWriter.write", "before"),

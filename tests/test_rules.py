@@ -63,6 +63,8 @@ def test_hidden_checks_are_explained_when_it_is_due_for_everybody() -> None:
     found = rules(due="2026-11-30 12:00", extensions={"ada": "2026-12-02 12:00"})
     assert not found.explains_hidden(NOON + timedelta(days=1))
     assert found.explains_hidden(NOON + timedelta(days=3))
+    for seconds, explained in ((59, False), (61, True)):  # by then, what arrived in time is copied
+        assert rules(due="2026-11-30 12:00").explains_hidden(NOON + timedelta(seconds=seconds)) is explained
     assert not rules().explains_hidden(NOON)
     assert rules(hidden_checks="explained").explains_hidden(NOON)
 

@@ -21,7 +21,7 @@ from traitlets.config import Config
 
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
-from autograder.classroom import attempt_writer, run
+from autograder.classroom import attempt_writer, rules, run
 from autograder.classroom import exchange as exchange_module
 from autograder.classroom.attempt_writer import AttemptWriter
 from autograder.classroom.attempts import GRADED, LEFT_OUT, REFUSED, Attempt, forget_attempts, read_attempts
@@ -223,6 +223,14 @@ def test_hidden_checks_are_explained_at_once_and_beside_work_that_takes_long(ser
     service.service.finish(END_SECONDS)
     assert time.monotonic() - began < END_SECONDS
     assert all("infinity over infinity" in feedback(exchange, secret) for secret in secrets)
+
+
+def test_a_look_for_what_is_due_opens_the_gradebook_once(service, monkeypatch) -> None:
+    opened, real = [], rules.open_gradebook
+    monkeypatch.setattr(rules, "open_gradebook", lambda course: opened.append(course) or real(course))
+    service.service._writer.withheld = {(lesson, f"s{n}") for lesson in (LESSON, "03_scaling") for n in range(5)}
+    service.service.finish(0)
+    assert len(opened) == 1
 
 
 def test_what_cannot_be_graded_is_told_to_its_student_and_stops_nobody(service, exchange, notebooks) -> None:
@@ -552,7 +560,7 @@ def test_work_that_a_look_could_not_read_is_read_at_the_next(reader: HandInServi
     assert reader.waiting == 1
 
 
-STEPS = ["attempt_writer.AttemptWriter.attempts_of", "exchange.CollectPlainFiles._inbound", "serve.grading_settings"]
+STEPS = ["attempt_writer.AttemptWriter.attempts_of", "serve.grading_settings"]
 
 
 @pytest.mark.parametrize("step", STEPS)

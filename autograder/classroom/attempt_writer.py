@@ -20,7 +20,6 @@ from ..paths import Course, Lesson
 from .attempts import (
     FORGOTTEN,
     FULL,
-    GRADED,
     LEFT_OUT,
     OPEN,
     REFUSED,
@@ -45,7 +44,7 @@ from .feedback import (
     remove_attempt,
 )
 from .gradebook import ensure_registered, open_gradebook
-from .rules import BEST, Rules, late_penalty, now_utc, rules_now
+from .rules import BEST, Rules, late_penalty, now_utc, rules_by_lesson, rules_now
 from .run import is_current
 from .submissions import (
     LATE,
@@ -100,7 +99,7 @@ class AttemptWriter:
                 who, attempts = (lesson.name, path.parent.name), self._noted(lesson, path)
                 if any(attempt.released == OPEN for attempt in attempts):
                     self.withheld.add(who)
-                finished[who] = {a.delivery for a in attempts if a.status != GRADED or a.released}
+                finished[who] = {attempt.delivery for attempt in attempts if attempt.finished}
         return finished
 
     def _noted(self, lesson: Lesson, path: Path) -> list[Attempt]:
@@ -253,10 +252,10 @@ class AttemptWriter:
 
     def explain_one_that_is_due(self) -> bool:
         """Release one full page of a lesson that nobody can hand in any more; say whether there was one."""
+        rules = rules_by_lesson(self._course, {name for name, _ in self.withheld})
         for name, student in sorted(self.withheld):
-            lesson, rules = self._course.lesson(name), rules_now(self._course, name)
-            if rules.explains_hidden(now_utc()):
-                self._explain(lesson, student, rules)
+            if rules[name].explains_hidden(now_utc()):
+                self._explain(self._course.lesson(name), student, rules[name])
                 self.withheld.discard((name, student))
                 return True
         return False

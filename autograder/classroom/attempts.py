@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from hashlib import sha256
+from shutil import rmtree
 from typing import Any
 
 from ..errors import CourseError
@@ -16,6 +18,7 @@ from .submissions import is_odd
 GRADED, LEFT_OUT, REFUSED = "graded", "left out", "needs a person"
 USED = "graded and forgotten"
 OPEN, FULL = "open", "full"
+COPIES = ".copies"  # no student's id begins with a dot
 FORGOTTEN = "It was graded, and what came of it is forgotten."
 
 
@@ -44,6 +47,11 @@ class Attempt:
         return datetime.fromisoformat(self.arrived) if self.arrived else None
 
     @property
+    def finished(self) -> bool:
+        """Whether nothing is left to do about it."""
+        return self.status != GRADED or bool(self.released)
+
+    @property
     def forgotten(self) -> Attempt:
         """What stays when its student is forgotten: that it is not graded once more, and whether it was one of some."""
         return Attempt(self.delivery, status=USED if self.status in (GRADED, USED) else LEFT_OUT, note=FORGOTTEN)
@@ -66,6 +74,21 @@ def write_attempts(course: Course, lesson: Lesson, student: str, *new: Attempt) 
     path = course.attempts_of(lesson, student)
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_text(path, as_text(known.values()))
+    for attempt in new:
+        if attempt.finished:
+            remove_copy(course, student, attempt.delivery)
+
+
+def course_of_copy(course: Course, student: str, delivery: str) -> Course:
+    """Return the course as it is for one thing that was handed in and waits, copied, to be graded."""
+    name = sha256(delivery.encode("utf-8", "surrogateescape")).hexdigest()
+    return replace(course, attempt=f"{COPIES}/{student}/{name}")
+
+
+def remove_copy(course: Course, student: str, delivery: str) -> None:
+    """Remove the copy of what was handed in, if there is one."""
+    kept = course_of_copy(course, student, delivery)
+    rmtree(course.attempts / kept.attempt, ignore_errors=True)
 
 
 def as_text(attempts: Iterable[Attempt]) -> str:
@@ -82,12 +105,13 @@ def forget_attempts(course: Course, student: str) -> int:
     folder, lessons = course.attempts / student, 0
     if is_odd(student) or folder.parent != course.attempts:  # no student's: it could be anybody's folder
         return 0
+    rmtree(course.attempts / COPIES / student, ignore_errors=True)
     for path in folder.glob("*.*"):
         try:
             attempts = read_attempts(course, course.lesson(path.stem), student)
         except CourseError:  # damaged, or of a lesson that is gone
             attempts = []
-        done = [each for each in attempts if each.status != GRADED or each.released]
+        done = [each for each in attempts if each.finished]
         bare = [each.forgotten for each in done]
         lessons += attempts != bare or not bare
         replace_text(path, as_text(bare)) if bare and path.suffix == ".json" else path.unlink()

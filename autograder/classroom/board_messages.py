@@ -70,18 +70,19 @@ def read_catalog(files: tuple[tuple[Path, int], ...]) -> Catalog:
 
 
 class Allowance:
-    """How much each student may still send: so much at once, and then so much a second."""
+    """How much each student or account may still do: so much at once, and then so much a second."""
 
-    def __init__(self) -> None:
-        self._left: dict[str, tuple[float, float]] = {}
+    def __init__(self, most: float = ALLOWANCE, per_second: float = PER_SECOND) -> None:
+        self._most, self._per_second = most, per_second
+        self._left: dict[str | int, tuple[float, float]] = {}
 
-    def spend(self, student: str, amount: int) -> bool:
-        """Take an amount from a student's allowance; say whether there was enough."""
+    def spend(self, who: str | int, amount: int) -> bool:
+        """Take an amount from somebody's allowance; say whether there was enough."""
         now = time.monotonic()
-        left, then = self._left.get(student, (ALLOWANCE, now))
-        left = min(ALLOWANCE, left + PER_SECOND * (now - then))
+        left, then = self._left.get(who, (self._most, now))
+        left = min(self._most, left + self._per_second * (now - then))
         enough = left >= amount
-        self._left[student] = (left - amount if enough else left, now)
+        self._left[who] = (left - amount if enough else left, now)
         return enough
 
 

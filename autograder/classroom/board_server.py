@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import pwd
 import resource
 import socket
 import struct
 import sys
 from collections import defaultdict
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,10 +20,14 @@ from tornado.iostream import IOStream
 from tornado.netutil import bind_unix_socket
 from tornado.web import Application
 
+from .board_messages import Allowance
+
 MOST_BYTES = 2**19  # of one request whose sender is known: fifty tries with code
 NO_BODY = 2**10  # of any other
 MOST_OF_AN_ACCOUNT, MOST = 50, 5000  # connections at a time
+AT_ONCE, PER_SECOND = 200, 50  # connections that an account may begin
 UNKNOWN = -1  # whose a connection is that does not come from this computer
+NAMELESS = -2  # whose one is that comes from an id without a name: a user can have thousands of them
 CREDENTIALS = "3i"  # process, user and group, as the kernel gives them
 LOCAL_CONNECTIONS = Path("/proc/net/tcp")
 
@@ -29,27 +35,33 @@ LOCAL_CONNECTIONS = Path("/proc/net/tcp")
 class BoundedServer(HTTPServer):
     """Holds half as many connections as a process may open: where no more can be opened, Tornado would log without end.
 
-    Through the socket in the file system, an account has a few. Through an address, a hub's proxy speaks for many, so
-    there is a bound for all together; when it is reached, the account that holds most loses the older half of them.
+    Through the socket in the file system, an account has a few, and may begin a few a second: whoever connects and
+    hangs up without end is turned away, which takes next to no time. Through an address, a hub's proxy speaks for many,
+    so there is a bound for all together; when it is reached, the account that holds most loses the older half of them.
     """
 
     def initialize(self, *given: Any, **named: Any) -> None:
         """Take what Tornado's server takes."""
         super().initialize(*given, **named)
         self._held: dict[IOStream, tuple[int, tuple[Any, ...]]] = {}  # the account, and the address; the oldest first
+        self._begun = Allowance(AT_ONCE, PER_SECOND)
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._most = MOST if files == resource.RLIM_INFINITY else min(MOST, files // 2)
 
     def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
         """Answer a connection, or close it."""
         account = account_of(stream)
-        if account != UNKNOWN and [held for held, _ in self._held.values()].count(account) >= MOST_OF_AN_ACCOUNT:
+        if account != UNKNOWN and not self._admits(account):
             stream.close()
             return
         if len(self._held) >= self._most:
             self._make_room()
         self._held[stream] = account, address
         super().handle_stream(stream, address)
+
+    def _admits(self, account: int) -> bool:
+        held = [holder for holder, _ in self._held.values()].count(account)
+        return self._begun.spend(account, 1) and held < MOST_OF_AN_ACCOUNT
 
     def _make_room(self) -> None:
         """Close the older half of what one account holds, the one that holds most."""
@@ -86,11 +98,20 @@ def address_in(text: str) -> tuple[str, int]:
 
 
 def account_of(stream: IOStream) -> int:
-    """Return the user id at the other end of a socket in the file system; -1 for any other connection."""
+    """Return the user id at the other end of a socket in the file system, one for all that have no name."""
     if stream.socket.family != socket.AF_UNIX or not hasattr(socket, "SO_PEERCRED"):
         return UNKNOWN
     told = stream.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize(CREDENTIALS))
-    return int(struct.unpack(CREDENTIALS, told)[1])
+    return named(int(struct.unpack(CREDENTIALS, told)[1]))
+
+
+@lru_cache(maxsize=1024)
+def named(account: int) -> int:
+    """Return a user id, or what stands for all that have no name."""
+    try:
+        return pwd.getpwuid(account).pw_uid
+    except KeyError:
+        return NAMELESS
 
 
 def server_of(app: Application) -> BoundedServer:

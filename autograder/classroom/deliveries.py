@@ -5,29 +5,32 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from errno import EDQUOT, EIO, ENOSPC, EROFS
 from functools import partial
 from pathlib import Path
 
-from ..errors import CourseError, one_line
+from ..errors import CourseError, GradebookError, SubmissionError, one_line
 from ..judging.card import number
 from ..paths import Course, Lesson
-from .attempts import USED, Attempt, graded_attempts
+from .attempts import USED, Attempt, course_of_copy, graded_attempts
 from .collect import collect
-from .exchange import CollectPlainFiles, Delivery
+from .exchange import WRITTEN, CollectPlainFiles, Delivery
 from .rules import Rules, duration, now_utc
-from .submissions import files_beside, submission_digest, timestamp_of
+from .submissions import TIMESTAMP, files_beside, store_submission, submission_digest, time_in, timestamp_of
 
 Files = Mapping[str, bytes]
 Listing = frozenset[tuple[str, int, int]]  # the path, the time of change and the size of each file
 FRESH_SECONDS = 5.0  # a folder that has changed since is looked at again: its time is not exact
 FOLDERS_AT_A_LOOK = 20  # folders of one account at each look: who has put thousands there keeps nobody waiting
 LINES_SECONDS = 3600.0  # in which few lines are written about an account's folders
+SETTLED_SECONDS = 10.0  # nbgrader has filled a folder by then
+MOST_COPIED = 50 * 2**20  # bytes of one student's work that waits
 COPIED_SECONDS = 2.0  # a file in the inbox that has not changed for so long has been copied there completely
 COLLECTED = "collected by hand"  # before a lesson was graded at hand-in
 COLLECTED_BEFORE = "It was collected before."
+NO_ROOM = (ENOSPC, EDQUOT, EIO, EROFS)  # nobody's attempt can be written down
 ASIDE = ".inbox"  # no student's id begins with a dot
 
 
@@ -41,6 +44,7 @@ class Delivered:
     arrived: datetime  # when, UTC
     read: Callable[[], Files]  # returns the files to keep, by name; raises SubmissionError where they cannot be taken
     way_back: Callable[[], Files] = dict  # returns those by which a page finds its student; none where there are none
+    copy: Callable[[], object] = dict  # copies it from where its student can change it; tells nobody that it could not
     # when it was first seen, by this computer's clock, which the exchange's may differ from
     seen: float = field(default_factory=time.monotonic)
 
@@ -48,6 +52,67 @@ class Delivered:
     def now(self) -> datetime:
         """The time, by the clock by which it arrived, or earlier."""
         return self.arrived + timedelta(seconds=time.monotonic() - self.seen)
+
+
+class Copy:
+    """What lies in the exchange, copied when it was first seen, because its content can change without a new time.
+
+    A write that has begun keeps its time, and its content can come from its author's own file system hours later. So
+    the copy is what is graded, and what could not be copied at once counts as having arrived when it could.
+
+    Args:
+        course: where to.
+        exchange: where from.
+        lesson: which lesson.
+        delivery: the folder.
+        seen: when it was first seen, by this computer's clock.
+        in_time: whether that was when it arrived, and the time that the system gives it counts.
+    """
+
+    def __init__(
+        self,
+        course: Course,
+        exchange: CollectPlainFiles,
+        lesson: Lesson,
+        delivery: Delivery,
+        seen: float,
+        in_time: bool,
+    ) -> None:
+        self._exchange, self._lesson, self._delivery, self._in_time = exchange, lesson, delivery, in_time
+        self._ends, self._why = seen + SETTLED_SECONDS, SubmissionError("it was not looked at in time")
+        self._kept = course_of_copy(course, delivery.student, delivery.folder)
+
+    def attempt(self) -> None:
+        """Copy it, unless that was done, also by the process before this one, or has failed for too long."""
+        if self._is_done() or (not self._in_time and time.monotonic() > self._ends):
+            return
+        try:
+            self._take()
+        except SubmissionError as error:
+            self._in_time, self._why = False, error
+
+    def _is_done(self) -> bool:
+        return self._kept.submission(self._lesson, self._delivery.student).exists()
+
+    def files(self) -> Files:
+        """Return the files as they were copied, by name. Raises SubmissionError where they could not be."""
+        self.attempt()
+        if not self._is_done():
+            raise self._why
+        return files_beside(self._kept, self._lesson, self._delivery.student)
+
+    def _take(self) -> None:
+        student, folder = self._delivery.student, self._kept.submitted.parent.parent
+        if sum(size for _, _, size in files_in(folder)) > MOST_COPIED:
+            raise SubmissionError(f"more than {MOST_COPIED // 2**20} MB of {student}'s work wait to be graded")
+        files = dict(self._exchange.files_of(self._lesson, self._delivery))
+        if not self._in_time:
+            arrived = time_in(files[TIMESTAMP].decode()) or self._delivery.arrived
+            files[TIMESTAMP] = max(arrived, now_utc()).strftime(WRITTEN).encode()
+        try:
+            store_submission(self._kept, self._lesson, student, files)
+        except OSError as error:
+            raise no_room(error) or SubmissionError(f"cannot be copied ({error.strerror})") from error
 
 
 class Exchange:
@@ -58,6 +123,8 @@ class Exchange:
         self._changed, self._noticed = 0.0, 0.0
         self._seen, self._refused, self._counted_from = set[str](), Counter[int](), 0.0
         self._owners: dict[str, int] = {}
+        self._put_off = set[str]()  # what was seen, and not looked at: its account has handed in too much at once
+        self._backlog: set[str] | None = None  # what lay there before this process began
 
     def new(self, known: Collection[str], say: Callable[[str], None]) -> Iterator[Delivered]:
         """Yield what has arrived and is not known, once.
@@ -79,6 +146,8 @@ class Exchange:
         self._owners = {name: owner for name, owner in self._owners.items() if name in names}
         waiting = names.difference(self._seen, known)
         chosen = set(self._some_of_each(waiting))
+        self._backlog = names if self._backlog is None else self._backlog & names
+        self._put_off = (self._put_off & names) | (waiting - chosen - self._backlog)
         for lesson in self._course.lessons():
             if new := {name for name in chosen if f"+{lesson.name}+" in name}:
                 yield from self._new_of(lesson, new, say)
@@ -90,10 +159,9 @@ class Exchange:
         """Yield some folders of each account."""
         taken = Counter[int]()
         for name in sorted(names):
-            if name not in self._owners:
-                with suppress(OSError):
-                    self._owners[name] = (self._exchange.inbound / name).lstat().st_uid
-            owner = self._owners.get(name, -1)
+            owner = self._owners[name] if name in self._owners else self._exchange.owner_of(name)
+            if owner != -1:
+                self._owners[name] = owner
             taken[owner] += 1
             if taken[owner] <= FOLDERS_AT_A_LOOK:
                 yield name
@@ -106,9 +174,11 @@ class Exchange:
             yield self._delivered(lesson, delivery)
 
     def _delivered(self, lesson: Lesson, delivery: Delivery) -> Delivered:
-        read = partial(self._exchange.files_of, lesson, delivery)
+        seen, in_time = time.monotonic(), delivery.folder not in self._put_off
+        copy = Copy(self._course, self._exchange, lesson, delivery, seen, in_time)
         way_back = partial(self._exchange.way_back, delivery.folder, delivery.owner)
-        return Delivered(lesson, delivery.student, delivery.folder, delivery.arrived, read, way_back)
+        name = delivery.folder
+        return Delivered(lesson, delivery.student, name, delivery.arrived, copy.files, way_back, copy.attempt, seen)
 
 
 class Inbox:
@@ -157,6 +227,11 @@ class Turn:
     # those that are never graded, each with the reason that its student reads
     left_out: tuple[tuple[Delivered, str], ...] = ()
     waiting: tuple[Delivered, ...] = ()  # those whose turn comes later
+
+
+def no_room(error: OSError) -> GradebookError | None:
+    """Return what an error is where it hits everybody: nobody's work can be written down."""
+    return GradebookError(f"Nothing can be written down ({one_line(str(error))}).") if error.errno in NO_ROOM else None
 
 
 def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rules: Rules, now: datetime) -> Turn:

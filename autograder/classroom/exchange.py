@@ -1,7 +1,8 @@
 """nbgrader's exchange, collected as a border: every student can write there, and the teacher's rights read it.
 
 nbgrader's own command, Formgrader's button and ours all end here. Of what a student hands in,
-the lesson's notebook is taken, and the secret by which feedback finds its way back. Nothing else is opened.
+the lesson's notebook is taken, and the secret by which feedback finds its way back. Nothing else is opened. Whatever
+lies in a student's hands is read by a process of its own, which can wait for ever in their place.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
@@ -30,7 +32,8 @@ from ..grading.cells import BUDGET
 from ..paths import Course, Lesson
 from .archives import CollectionReport
 from .feedback import release_notice
-from .plain_files import file_kind, listing, open_folder, read_plain
+from .plain_files import FolderContent, file_kind, open_folder, read_folder, status_in
+from .reader import Reader
 from .rules import now_utc
 from .submissions import (
     MOST_BESIDE,
@@ -92,6 +95,10 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
     def _level(line: str) -> int:
         return logging.WARNING if line.startswith(("left out", "look at")) else logging.INFO
 
+    @cached_property
+    def _reader(self) -> Reader:
+        return Reader()
+
     @property
     def _course(self) -> Course:
         return Course(Path(self.coursedir.root))
@@ -130,16 +137,29 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
 
     def files_of(self, lesson: Lesson, delivery: Delivery) -> dict[str, bytes]:
         """Return what a folder holds, as it is stored. Raises SubmissionError where it cannot be taken."""
-        with self._inbound() as inbound, readable():
+        with self._inbound() as inbound:
             return self._read(inbound, lesson, delivery, CollectionReport())
 
     def way_back(self, folder: str, owner: int) -> dict[str, bytes]:
         """Return the files by which a page about a folder finds its student; none where there are none."""
         try:
-            with self._inbound() as inbound, readable(), open_folder(inbound, (folder,)) as descriptor:
-                return {SECRET: secret_in(descriptor, owner), TIMESTAMP: now_utc().strftime(WRITTEN).encode()}
+            with self._inbound() as inbound:
+                secret = secret_in(self._contents(inbound, folder, owner))
         except (FileNotFoundError, SubmissionError):
             return {}
+        return {SECRET: secret, TIMESTAMP: now_utc().strftime(WRITTEN).encode()}
+
+    def owner_of(self, folder: str) -> int:
+        """Return whose a folder is; nobody's (-1) where the file system does not say."""
+        with suppress(SubmissionError, OSError), self._inbound() as inbound:
+            return self._reader.ask(status_in, inbound, folder).st_uid
+        return -1
+
+    def _contents(self, inbound: int, folder: str, owner: int, notebook: str | None = None) -> FolderContent:
+        """Return what is needed of a folder. Raises FileNotFoundError or SubmissionError where it cannot be read."""
+        most = {SECRET: MOST_BESIDE} | ({notebook: BUDGET.bytes} if notebook else {})
+        with readable():
+            return self._reader.ask(read_folder, inbound, folder, most, owner)
 
     def tell(self, lesson: Lesson, student: str, folder: str, owner: int, why: str) -> None:
         """Tell a student why a folder was left out. Where that cannot be, the report alone says so."""
@@ -193,32 +213,29 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         """Yield a lesson's folders, all or some, whose names and owners are in order; report the others."""
         students = self.coursedir.student_id or "*"
         pattern = re.compile(rf"(?P<student>.+)\+{re.escape(lesson.name)}\+(?P<time>.*?)(\+[\w-]{{6,}})?", re.DOTALL)
-        with os.scandir(inbound) as entries:
-            for entry in entries:
-                words = re.fullmatch(pattern, entry.name)
-                if not words or not fnmatchcase(words["student"], students):
-                    continue
-                if chosen is not None and entry.name not in chosen:
-                    continue
-                try:
-                    with readable():
-                        delivery = self._delivery(entry, words["student"], words["time"])
-                    yield delivery
-                except FileNotFoundError:  # taken back
-                    continue
-                except SubmissionError as error:
-                    owner = owner_of(entry)
-                    refused[owner] += 1
-                    if refused[owner] <= MOST_LINES:
-                        report.left_out.append(f"{escaped(entry.name)}: {error}")
-                        if not is_odd(words["student"]) and self._is_of(owner, words["student"]):
-                            self.tell(lesson, words["student"], entry.name, owner, str(error))
-                    elif refused[owner] == MOST_LINES + 1:
-                        report.left_out.append(f"more folders of {account(owner)}, for such reasons")
+        for name in os.listdir(inbound) if chosen is None else chosen:
+            words = re.fullmatch(pattern, name)
+            if not words or not fnmatchcase(words["student"], students):
+                continue
+            try:
+                with readable():
+                    delivery = self._delivery(inbound, name, words["student"], words["time"])
+                yield delivery
+            except FileNotFoundError:  # taken back
+                continue
+            except SubmissionError as error:
+                owner = self.owner_of(name)
+                refused[owner] += 1
+                if refused[owner] <= MOST_LINES:
+                    report.left_out.append(f"{escaped(name)}: {error}")
+                    if not is_odd(words["student"]) and self._is_of(owner, words["student"]):
+                        self.tell(lesson, words["student"], name, owner, str(error))
+                elif refused[owner] == MOST_LINES + 1:
+                    report.left_out.append(f"more folders of {account(owner)}, for such reasons")
 
-    def _delivery(self, entry: os.DirEntry[str], student: str, time: str) -> Delivery:
+    def _delivery(self, inbound: int, folder: str, student: str, time: str) -> Delivery:
         """Return what a folder's name says. Raises SubmissionError where that cannot be."""
-        status, handed_in = entry.stat(follow_symlinks=False), time_in(time)
+        status, handed_in = self._reader.ask(status_in, inbound, folder), time_in(time)
         kind = file_kind(status.st_mode)
         if kind != "a folder":
             raise SubmissionError(f"is {kind}, not a folder")
@@ -230,7 +247,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
             raise SubmissionError("there is no time in its name")
         if handed_in > max(now_utc(), changed_at(status)) + TOLERANCE:  # a clock that was set back is the system's
             raise SubmissionError("its time is in the future, by the clock of the computer that it was handed in from")
-        return Delivery(entry.name, student, handed_in, changed_at(status), status.st_uid)
+        return Delivery(folder, student, handed_in, changed_at(status), status.st_uid)
 
     def _is_of(self, owner: int, student: str) -> bool:
         """Say whether what belongs to an account counts as a student's."""
@@ -248,11 +265,10 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         """Store the first folder that can be read, unless that is what was collected before."""
         for delivery in deliveries:
             try:
-                with readable():
-                    if not self._is_wanted(inbound, lesson, delivery):
-                        report.as_before.add(student)
-                        return
-                    files = self._read(inbound, lesson, delivery, report)
+                if not self._is_wanted(inbound, lesson, delivery):
+                    report.as_before.add(student)
+                    return
+                files = self._read(inbound, lesson, delivery, report)
             except FileNotFoundError:  # taken back
                 continue
             except SubmissionError as error:
@@ -275,9 +291,11 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         stored = self._course.submission(lesson, delivery.student).with_name(SECRET)
         if not stored.parent.exists():
             return True
-        with open_folder(inbound, (delivery.folder,)) as folder:
-            if not self.update or (stored.is_file() and stored.read_bytes() == secret_in(folder, delivery.owner)):
-                return False
+        if not self.update:
+            return False
+        secret = secret_in(self._contents(inbound, delivery.folder, delivery.owner))
+        if stored.is_file() and stored.read_bytes() == secret:
+            return False
         try:
             before = timestamp_of(self._course, lesson, delivery.student)
         except SubmissionError:
@@ -286,27 +304,23 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
 
     def _read(self, inbound: int, lesson: Lesson, delivery: Delivery, report: CollectionReport) -> dict[str, bytes]:
         """Return the files to keep, by name. Raises SubmissionError where one cannot be taken."""
-        files = {}
+        name = lesson.notebook_name
         try:
-            with open_folder(inbound, (delivery.folder,)) as folder:
-                status = os.fstat(folder)
-                if status.st_uid != delivery.owner:
-                    raise SubmissionError(f"belongs to {account(status.st_uid)} now")
-                files[SECRET] = secret_in(folder, delivery.owner)
-                try:
-                    files[lesson.notebook_name] = read_plain(folder, lesson.notebook_name, BUDGET.bytes, delivery.owner)
-                    notebook = os.stat(lesson.notebook_name, dir_fd=folder, follow_symlinks=False)
-                except FileNotFoundError as error:
-                    raise SubmissionError(f"no {lesson.notebook_name}; the folder holds {listing(folder)}") from error
+            found = self._contents(inbound, delivery.folder, delivery.owner, name)
         except FileNotFoundError as error:
             raise SubmissionError("it was there, and is gone") from error
-        arrived = max(changed_at(status), changed_at(notebook))
+        if found.status.st_uid != delivery.owner:
+            raise SubmissionError(f"belongs to {account(found.status.st_uid)} now")
+        secret = secret_in(found)
+        if name not in found.files:
+            raise SubmissionError(f"no {name}; the folder holds {found.listing}")
+        arrived = max(changed_at(found.status), changed_at(found.statuses[name]))
         if arrived > delivery.handed_in + TOLERANCE:
             counts = f"was changed at {arrived:%F %T}, which counts"
             report.remarks.append(
                 f"{delivery.student}: it says that it was handed in at {delivery.handed_in:%F %T} UTC, and {counts}"
             )
-        return {TIMESTAMP: arrived.strftime(WRITTEN).encode(), **files}
+        return {TIMESTAMP: arrived.strftime(WRITTEN).encode(), SECRET: secret, name: found.files[name]}
 
     def _share(self, folder: Path) -> None:
         """Let the course's group read and write what was stored, where nbgrader is told so."""
@@ -328,16 +342,15 @@ def changed_at(status: os.stat_result) -> datetime.datetime:
     return datetime.datetime.fromtimestamp(status.st_ctime, datetime.UTC).replace(tzinfo=None)
 
 
-def secret_in(folder: int, owner: int) -> bytes:
+def secret_in(found: FolderContent) -> bytes:
     """Return the secret that nbgrader has put beside a notebook.
 
     Raises:
         SubmissionError: there is none that nbgrader can read: it would release nobody's feedback then.
     """
-    try:
-        secret = read_plain(folder, SECRET, MOST_BESIDE, owner)
-    except FileNotFoundError as error:
-        raise SubmissionError(f"no {SECRET}: it was not handed in with the button Submit") from error
+    if SECRET not in found.files:
+        raise SubmissionError(f"no {SECRET}: it was not handed in with the button Submit")
+    secret = found.files[SECRET]
     if not secret.isascii() or not secret.strip():
         raise SubmissionError(f"{SECRET} is not nbgrader's")
     return secret
@@ -377,14 +390,6 @@ def readable() -> Iterator[None]:
         raise
     except OSError as error:
         raise SubmissionError(f"cannot be read ({one_line(error.strerror or type(error).__name__)})") from error
-
-
-def owner_of(entry: os.DirEntry[str]) -> int:
-    """Return whose a folder is; nobody's (-1) where the file system does not say."""
-    try:
-        return entry.stat(follow_symlinks=False).st_uid
-    except OSError:
-        return -1
 
 
 def account(uid: int) -> str:

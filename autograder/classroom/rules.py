@@ -6,13 +6,13 @@ All times are UTC without a zone, as nbgrader keeps them. Only what people read 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from nbgrader.api import Gradebook
+from nbgrader.api import Assignment, Gradebook
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Dict, Enum, Int, TraitError, Unicode
 from traitlets.config import Config, Configurable
@@ -29,6 +29,7 @@ WRITTEN = "%Y-%m-%d %H:%M"
 SHOWN = "%a %-d %b %Y, %H:%M %Z"
 SECTION = "HandIn"
 FREE = 20  # attempts; after them, the pause doubles each time, so that nobody asks about hidden checks for ever
+GRACE = datetime.timedelta(minutes=1)  # after the due date: what arrived in time is copied by then
 UNITS = (("day", 86400), ("hour", 3600), ("minute", 60))
 
 
@@ -76,7 +77,7 @@ class Rules:
     def explains_hidden(self, now: datetime.datetime) -> bool:
         """Say whether feedback names hidden checks: nobody may be able to use what it says any more."""
         dates = [self.due, *self.extensions.values()]
-        over = all(date is not None and date < now for date in dates)
+        over = all(date is not None and date + GRACE < now for date in dates)
         return over or self.hidden_checks == EXPLAINED
 
     def shown(self, moment: datetime.datetime) -> str:
@@ -84,8 +85,13 @@ class Rules:
         return moment.replace(tzinfo=datetime.UTC).astimezone(self.zone).strftime(SHOWN)
 
 
-def rules_of(config: Config, lesson: str, gradebook: Gradebook | None = None) -> Rules:
-    """Return a lesson's rules; the gradebook has the due date where the configuration names none.
+def rules_of(config: Config, lesson: str, entered: Mapping[str, datetime.datetime | None] | None = None) -> Rules:
+    """Return a lesson's rules.
+
+    Args:
+        config: the course's configuration.
+        lesson: the lesson's name.
+        entered: when lessons are due according to the gradebook, for where the configuration names no date.
 
     Raises:
         CourseError: the configuration says what cannot be.
@@ -93,8 +99,8 @@ def rules_of(config: Config, lesson: str, gradebook: Gradebook | None = None) ->
     settings = hand_in_settings(config, lesson)
     zone = zone_named(settings.time_zone)
     due = utc(settings.due, zone, lesson) if settings.due else None
-    if due is None and gradebook is not None:
-        due = next((known.duedate for known in gradebook.assignments if known.name == lesson), None)
+    if due is None and entered is not None:
+        due = entered.get(lesson)
     extensions = {str(student): utc(str(time), zone, lesson) for student, time in settings.extensions.items()}
     rest = (settings.counts, settings.attempts, settings.pause, settings.hidden_checks)
     return Rules(zone, due, extensions, *rest)
@@ -102,8 +108,21 @@ def rules_of(config: Config, lesson: str, gradebook: Gradebook | None = None) ->
 
 def rules_now(course: Course, lesson: str) -> Rules:
     """Return a lesson's rules as configuration and gradebook have them now. Raises CourseError as `rules_of` does."""
+    return rules_by_lesson(course, [lesson])[lesson]
+
+
+def rules_by_lesson(course: Course, lessons: Collection[str]) -> dict[str, Rules]:
+    """Return some lessons' rules as `rules_now` does, after one look into the gradebook."""
+    if not lessons:
+        return {}
     with open_gradebook(course) as gradebook:
-        return rules_of(load_config(course.root), lesson, gradebook)
+        config, entered = load_config(course.root), due_dates(gradebook)
+        return {name: rules_of(config, name, entered) for name in lessons}
+
+
+def due_dates(gradebook: Gradebook) -> dict[str, datetime.datetime | None]:
+    """Return when each lesson in the gradebook is due, UTC."""
+    return dict(gradebook.db.query(Assignment.name, Assignment.duedate).all())
 
 
 def hand_in_settings(config: Config, lesson: str) -> HandIn:

@@ -14,7 +14,6 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
-from errno import EDQUOT, EIO, ENOSPC, EROFS
 from typing import Any
 
 from filelock import FileLock, Timeout
@@ -38,10 +37,11 @@ from ..grading.sandbox import shared_sandbox, unavailable_reason
 from ..grading.submission import Submission
 from ..paths import Course
 from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work, graded_earlier
+from .attempts import remove_copy
 from .database import Claim
-from .deliveries import Delivered, Exchange, Inbox, next_turn
+from .deliveries import SETTLED_SECONDS, Delivered, Exchange, Inbox, next_turn, no_room
 from .exchange import open_exchange
-from .rules import BEST, Rules, now_utc, rules_now
+from .rules import BEST, Rules, now_utc, rules_by_lesson, rules_now
 from .run import grading_settings, workers
 
 LOG = logging.getLogger(__name__)
@@ -50,11 +50,9 @@ SHORT_SECONDS = 20.0  # of processor time: what needs more waits for all others,
 LONG_SECONDS = 60.0  # of a worker's time, lately: whatever comes from who has had more waits in the same way
 HALF_LIFE = 600.0  # seconds in which half of that is forgotten
 TICK = 0.5  # seconds between two looks at what has arrived
-SETTLED_SECONDS = 10.0  # nbgrader has filled a folder by then
 RETRY_SECONDS = 10.0  # between two tries to use the gradebook or the configuration
 AFTER_DUE_SECONDS = 30.0  # between two looks for lessons that became due
 MOST_TRIES = 3
-NO_ROOM = (ENOSPC, EDQUOT, EIO, EROFS)  # nobody's attempt can be written down
 MOST_HANDED_IN = 500  # of one student, of one lesson: somebody who hands in all the time holds nobody up
 
 
@@ -125,6 +123,8 @@ class HandInService:
         for who, names in self._writer.read_finished().items():
             self._known |= names
             self._handed_in[who] = len(names)
+            for name in names:  # the one before this may have been killed before it could
+                remove_copy(course, who[1], name)
 
     @property
     def waiting(self) -> int:
@@ -160,7 +160,7 @@ class HandInService:
             time.sleep(RETRY_SECONDS)
 
     def look(self) -> None:
-        """Note what has arrived."""
+        """Note what has arrived, and copy it: what its student does to it from then on changes nothing."""
         for source in self._sources:
             for delivered in source.new(self._known, self._say):
                 who = delivered.lesson.name, delivered.student
@@ -170,12 +170,15 @@ class HandInService:
                     self._waiting.setdefault(who, []).append(delivered)
                 elif self._handed_in[who] == MOST_HANDED_IN + 1:
                     self._say(f"{escaped(who[1])}  {who[0]}  handed in {MOST_HANDED_IN} times: the rest is not read")
+        for waiting in self._waiting.values():
+            for delivered in waiting:
+                delivered.copy()
 
     def start(self) -> None:
         """Begin to grade what may be graded now, one of each student's at a time, fairly."""
         busy = {work.delivered.student for work in self._running.values()}
         busy |= {work.delivered.student for work in self._later if work.long}
-        rules = {name: rules_now(self.course, name) for name in {name for name, _ in self._waiting}}
+        rules = rules_by_lesson(self.course, {name for name, _ in self._waiting})
         for who in sorted(self._waiting, key=self._since):
             if len(self._running) <= self._jobs and who[1] not in busy and (chosen := self._choose(who, rules[who[0]])):
                 try:
@@ -276,8 +279,8 @@ class HandInService:
         except LongRunError:
             self._later.append(replace(work, long=True))
         except (ScarcityError, OSError) as error:
-            if isinstance(error, OSError) and error.errno in NO_ROOM and future.exception() is None:
-                raise GradebookError(f"Nothing can be written down ({one_line(str(error))}).") from error
+            if isinstance(error, OSError) and future.exception() is None and (away := no_room(error)):
+                raise away from error
             self._again(work, error)
         except Exception as error:  # one student's trouble is nobody else's
             self._writer.refuse(work, error)

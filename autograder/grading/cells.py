@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import SubmissionError
+from ..errors import CLEARED, SubmissionError
 from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of
 from ..judging.syntax import Code, tokens_in
 from .outputs import IMAGES, Output, known_data
@@ -39,7 +39,6 @@ class NotebookBudget:
 
 
 BUDGET = NotebookBudget()
-CLEARED = "with its outputs cleared (menu Edit, Clear Outputs of All Cells) and saved, it can be handed in again"
 NOTEBOOK_TOO_LARGE = f"larger than {BUDGET.bytes // 2**20} MB: {CLEARED}"
 TOO_MANY_VALUES = f"made of too many values: {CLEARED}"
 SHOWN = 2000  # characters of a cell that is left out

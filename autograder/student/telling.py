@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import socket
+import struct
 import threading
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
@@ -141,10 +142,11 @@ class SocketConnection(HTTPConnection):
         self._path = path
 
     def connect(self) -> None:
-        """Connect."""
+        """Connect; wait for a place where many others wait, which the system does for no socket with a timeout."""
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(ANSWER_SECONDS), 0))
         self.sock.connect(self._path)
+        self.sock.settimeout(self.timeout)
 
 
 def ask_board() -> list[dict[str, Any]]:

@@ -1,0 +1,69 @@
+"""A process of its own reads what may never answer. Here, a pipe that nobody writes to stands for that."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.classroom import reader as reader_module
+from autograder.classroom.plain_files import open_folder, read_folder
+from autograder.classroom.reader import MOUNTED, NO_ANSWER, Reader, is_mounted
+from autograder.errors import SubmissionError
+
+
+@pytest.fixture
+def pipe() -> Iterator[int]:
+    ends = os.pipe()
+    yield ends[0]
+    for descriptor in ends:
+        os.close(descriptor)
+
+
+def test_what_does_not_answer_is_left_alone_and_the_next_one_is_read(pipe: int, tmp_path: Path) -> None:
+    (tmp_path / "ada").mkdir()
+    (tmp_path / "ada" / "a.ipynb").write_text("{}")
+    reader = Reader(0.2)
+    for _ in range(2):  # the second time at once
+        with pytest.raises(SubmissionError, match=NO_ANSWER):
+            reader.ask(os.read, pipe, 1)
+    with open_folder(tmp_path) as folder:
+        found = reader.ask(read_folder, folder, "ada", {"a.ipynb": 10, "none": 10}, os.getuid())
+    assert found.files == {"a.ipynb": b"{}"}
+
+
+def test_what_a_function_raises_is_raised_here_and_the_process_stays(tmp_path: Path) -> None:
+    reader = Reader()
+    with open_folder(tmp_path) as folder:
+        for _ in range(2):
+            with pytest.raises(FileNotFoundError):
+                reader.ask(read_folder, folder, "nobody", {}, 0)
+            connection = reader._connection
+    assert reader._connection is connection is not None
+
+
+def test_a_process_that_is_killed_is_replaced(tmp_path: Path, monkeypatch) -> None:
+    started, real = [], subprocess.Popen
+    monkeypatch.setattr(reader_module.subprocess, "Popen", lambda *a, **k: started.append(real(*a, **k)) or started[-1])
+    reader = Reader()
+    with open_folder(tmp_path) as folder:
+        reader.ask(os.fpathconf, folder, "PC_NAME_MAX")
+        started[0].kill()
+        started[0].wait()
+        with pytest.raises(SubmissionError, match="has ended"):
+            reader.ask(os.fpathconf, folder, "PC_NAME_MAX")
+        assert reader.ask(os.fpathconf, folder, "PC_NAME_MAX") > 0
+    reader._end()
+    assert len(started) == 2
+    assert started[1].returncode is not None
+
+
+def test_what_is_mounted_is_not_touched(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(reader_module, "MOUNTS", tmp_path / "mounts")
+    (tmp_path / "mounts").write_text(f"1 2 0:1 / {tmp_path}/ada+x\\0402026/sub rw - fuse mallory rw\n")
+    with open_folder(tmp_path) as folder:
+        assert is_mounted(folder, "ada+x 2026")
+        assert not is_mounted(folder, "ada+x")
+        with pytest.raises(SubmissionError, match=MOUNTED):
+            Reader().ask(os.fpathconf, folder, "ada+x 2026")
