@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from autograder.judging import ordinary
 from autograder.judging.allowed import CodeReader
-from autograder.judging.ordinary import MODULES, follow
+from autograder.judging.ordinary import MODULES, Paths
 from autograder.judging.syntax import called
 
 GIVEN = "import math\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn"
@@ -314,11 +315,12 @@ def names_found_by_text(function: object) -> bool:
 
 def test_no_ordinary_function_finds_something_by_a_text_but_known_ones() -> None:
     """Those that are known check what they find, or take the texts from a class that is written out."""
-    modules = [name for name in sys.modules if follow((name,), MODULES)[1] and name.split(".")[0] in MODULES]
+    paths = Paths(MODULES)
+    modules = [name for name in sys.modules if paths.follow((name,))[1] and name.split(".")[0] in MODULES]
     found = set()
     for module in modules:
         for name, value in vars(sys.modules[module]).items():
-            ordinary = inspect.isfunction(value) and follow((module, name), MODULES) == ("", True)
+            ordinary = inspect.isfunction(value) and paths.follow((module, name)) == ("", True)
             if ordinary and names_found_by_text(value):
                 found.add(name)
     assert found <= FINDING, sorted(found - FINDING)
@@ -428,3 +430,11 @@ def test_names_that_stand_for_one_another_make_no_path_without_an_end() -> None:
     start = time.process_time()
     assert "very many names" in asked_elsewhere(f"import einops as a\n{lines}")
     assert time.process_time() - start < 10
+
+
+def test_each_step_of_many_long_paths_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked, real = [], ordinary.origin_of
+    monkeypatch.setattr(ordinary, "origin_of", lambda module, name: (looked.append(name), real(module, name))[1])
+    lines = "".join(f"\n    a.nn.modules{'.b' * 15}{n % 3}" for n in range(900))
+    assert asked(f"import torch as a\ndef attend(q):{lines}") == ""
+    assert len(looked) < 100

@@ -1,14 +1,19 @@
 """What attackers did to the record of what runs: each way leaves something in it that is a question."""
 
+import contextlib
+import copy
 import sys
 from collections import UserList
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from torch import Tensor, nn
 
 from autograder.authoring.proofs import refusals
-from autograder.judging.operators import CALLER, callers, recording
+from autograder.judging.operators import CALLER, INSIDE, LATER, callers, later_code_in, recording
 from autograder.judging.vocabulary import outside
 
 from .answer_keys import key_of
@@ -39,6 +44,23 @@ class Own(torch.Tensor):
     pass
 
 
+class ByNumPy(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> Tensor:
+        return torch.from_numpy(np.asarray(slope) * 1)
+
+
+class Doubled(ByNumPy):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.mark_dirty(x)
+        return x.mul_(2)
+
+
 class Place(Row):
     def __getitem__(self, index: int) -> int:
         return int(super().__getitem__(index))
@@ -52,11 +74,41 @@ WAYS = {
 }
 
 
-def questions(work: Any) -> str:
+def record(work: Any) -> set[str]:
     names: set[str] = set()
     with recording(names):
         work()
-    return outside({name for name in names if not name.startswith(CALLER)}, ())
+    return {name for name in names if not name.startswith(CALLER)}
+
+
+def questions(work: Any) -> str:
+    return outside(record(work), ())
+
+
+def ending() -> Iterator[None]:
+    try:
+        yield
+    finally:
+        torch.ones(2).softmax(0)
+
+
+def end_within(replace: Any) -> None:
+    """Leave the end of a generator to the operator that gives up what holds a tensor's numbers."""
+    tensor, code = torch.ones(2), ending()
+    next(code)
+    tensor.untyped_storage().own = code
+    del code
+    replace(tensor)
+
+
+def take_back(way: str) -> None:
+    x = torch.ones(2, requires_grad=True)
+    if way == "function":
+        ByNumPy.apply(x).sum().backward()
+        return
+    product = x * 2
+    product.register_hook(lambda slope: torch.from_numpy(np.asarray(slope)))
+    torch.autograd.grad(product.sum(), x)
 
 
 def test_a_deep_copy_of_tensors_is_no_question() -> None:
@@ -78,6 +130,51 @@ def test_a_sequence_of_ones_own_that_says_where_is_a_question() -> None:
 def test_a_tensor_of_ones_own_class_is_a_question() -> None:
     assert questions(lambda: torch.ones(2).as_subclass(Own) + 1) == "Own"
     assert questions(lambda: torch.nn.Parameter(torch.ones(2)) + 1) == ""
+
+
+def give_up_data(tensor: Tensor) -> None:
+    tensor.data = torch.zeros(3)
+
+
+@pytest.mark.parametrize("replace", [lambda tensor: tensor.set_(torch.zeros(3)), give_up_data])
+def test_code_that_ends_within_an_operator_is_noted(replace: Any) -> None:
+    assert INSIDE in record(lambda: end_within(replace))
+
+
+@pytest.mark.parametrize("way", ["function", "hook"])
+def test_numpy_within_a_backward_pass_is_noted(way: str) -> None:
+    assert {"__array__", INSIDE} <= record(lambda: take_back(way))
+
+
+def test_a_backward_pass_of_pytorchs_own_is_no_question() -> None:
+    assert questions(lambda: nn.Linear(2, 3)(torch.ones(2, requires_grad=True)).softmax(0).sum().backward()) == ""
+
+
+@pytest.mark.parametrize("given", [nn.Softmax(0), nn.Softmax, Own])
+def test_a_module_or_a_class_among_arguments_is_a_question(given: Any) -> None:
+    def work() -> None:
+        with contextlib.suppress(TypeError, ValueError, RuntimeError):
+            torch.tensor([given])
+
+    assert questions(work)
+
+
+def test_copies_of_modules_and_pythons_numbers_are_no_question() -> None:
+    layer = nn.Sequential(nn.Linear(2, 3), nn.Softmax(0))
+    assert questions(lambda: [copy.deepcopy(layer), torch.ones(2).to(dtype=float), torch.ones(2, dtype=int)]) == ""
+
+
+def test_a_function_in_place_on_a_view_is_no_tensor_alone() -> None:
+    whole = torch.ones(3, 2, requires_grad=True) * 1
+    whole[1] = torch.zeros(2, requires_grad=True)
+    assert list(later_code_in(whole)) == [LATER + "Function"]  # this file has functions of its own
+
+
+def test_fields_of_what_holds_the_numbers_are_a_question() -> None:
+    tensor = torch.ones(2)
+    assert list(later_code_in(tensor)) == []
+    tensor.untyped_storage().own = []
+    assert list(later_code_in(tensor)) == [LATER + "attributes"]
 
 
 def test_usual_arguments_are_no_question() -> None:

@@ -27,7 +27,7 @@ from .ordinary import (
     MAGICS,
     MODULES,
     SETTABLE,
-    follow,
+    Paths,
 )
 from .syntax import Path, as_code, bound_at, called, imported, is_self, reachable, wanted_by
 
@@ -100,8 +100,8 @@ class CodeReader:
         return [node for node in reachable(["", *self._sources], exercise) if id(node) not in self._given]
 
     def _words(self, nodes: Iterable[ast.stmt], known: Collection[str]) -> Iterator[str]:
-        modules = self._modules.union(known)
-        return (word for node in nodes for word in words_in(node, self._names, modules) if word not in known)
+        paths = Paths(self._modules.union(known))
+        return (word for node in nodes for word in words_in(node, self._names, paths) if word not in known)
 
 
 def shown_word(word: str) -> str:
@@ -109,15 +109,15 @@ def shown_word(word: str) -> str:
     return escaped(word)[:MOST_SHOWN]
 
 
-def words_in(node: ast.stmt, names: Names, modules: Collection[str]) -> Iterator[str]:
+def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths) -> Iterator[str]:
     """Yield what is not ordinary in a statement: modules, private names, built-ins that run a text.
 
     Args:
         node: the statement.
         names: what names of all cells stand for that lead into modules.
-        modules: those that it may use.
+        ordinary_paths: says where paths lead, and knows the modules that it may use.
     """
-    parts, outside = list(ast.walk(node)), wanted_by(node)
+    parts, outside, modules = list(ast.walk(node)), wanted_by(node), ordinary_paths.modules
     names = with_renamed(parts, {name: names[name] for name in outside if name in names})
     fields = {id(statement) for part in parts if isinstance(part, ast.ClassDef) for statement in part.body}
     followed = {id(inner) for part in parts if id(part) not in fields for inner in followed_in(part)}
@@ -130,7 +130,7 @@ def words_in(node: ast.stmt, names: Names, modules: Collection[str]) -> Iterator
         call, reached = shown.get(id(part)), list(reached_for(part, loops))
         in_head = not heads.isdisjoint((id(part), id(call)))
         for path in paths_of(part, reached, names):
-            module, ordinary = follow(path, modules)
+            module, ordinary = ordinary_paths.follow(path)
             word = ".".join(path)
             if not ordinary and f"call:{word}" in modules and is_shown(part, call, word, in_head):
                 continue

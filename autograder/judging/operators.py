@@ -10,12 +10,15 @@ from __future__ import annotations
 import contextlib
 import gc
 import inspect
+import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from pathlib import Path
 from types import (
     BuiltinFunctionType,
+    CodeType,
     EllipsisType,
     FrameType,
     FunctionType,
@@ -59,6 +62,14 @@ NAME, MODULE, MRO = (vars(type)[name].__get__ for name in ("__name__", "__module
 ODD = "<odd>"  # a name that is no text
 HOLDERS = (list, tuple, dict, slice)
 FROM_TEXT = "<string>"  # where `exec` and `eval` say that code comes from
+INSIDE = f"{LATER}code_within_an_operator"
+OF_CHECKS = ("checks.py", "hidden.py")
+FOLDERS = (Path(torch.__file__).parents[1], Path(contextlib.__file__).parent, Path(__file__).parents[1])
+INSTALLED = tuple(f"{folder}{os.sep}" for folder in FOLDERS)  # libraries, Python's own, and this one
+Watch = Callable[[FrameType, str, Any], object]
+
+
+OURS = globals()
 
 
 class FunctionRecorder(TorchFunctionMode):
@@ -66,7 +77,7 @@ class FunctionRecorder(TorchFunctionMode):
 
     def __init__(self, names: set[str]) -> None:
         super().__init__()
-        self._names = names
+        self._names, self._watch = names, watching(names)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Note a function and the modules that call it, and call it."""
@@ -78,10 +89,11 @@ class FunctionRecorder(TorchFunctionMode):
             note(self._names, "item")
         if name in CALLING:
             note(self._names, f"{LATER}function")
-        note_all(self._names, unrecorded_in((args, kwargs, vars(PRINT_OPTS))))
+        given = (args, kwargs, vars(PRINT_OPTS))
+        note_all(self._names, () if is_deep_copy(name, args) else unrecorded_in(given))
         for module in callers(sys._getframe(1)):
             note(self._names, CALLER + module)
-        return func(*args, **(kwargs or {}))
+        return watched(self._names, self._watch, lambda: func(*args, **(kwargs or {})))
 
 
 class OperatorRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -96,16 +108,19 @@ class OperatorRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __init__(self, names: set[str]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._names, self._left = names, 0
+        self._names, self._watch, self._left = names, watching(names), 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Note an operator, and run it."""
+        return watched(self._names, None, lambda: self._run(func, types, args, kwargs or {}))
+
+    def _run(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         name = operator_name(func)
         note(self._names, name)
         note_all(self._names, (LATER + name_of(kind) for kind in types if not is_plain(kind)))
         if name == TO_PYTHON:
             self._note_number(args[0])
-        result = func(*args, **(kwargs or {}))
+        result = watched(self._names, self._watch, lambda: func(*args, **kwargs))
         if isinstance(result, torch.Tensor) and result.is_complex():
             note(self._names, "complex")
         return result
@@ -117,6 +132,52 @@ class OperatorRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             note(self._names, "item")
         if self._left > MOST_NUMBERS:  # whole numbers and answers to questions may spell out any number
             note(self._names, AND_MORE)
+
+
+def watching(names: set[str]) -> Watch:
+    """Return a function for `sys.setprofile` that notes a student's code, and NumPy, in what a recorder calls."""
+
+    def watch(frame: FrameType, event: str, called: Any) -> None:
+        if frame.f_globals is not OURS:
+            name = called.__name__ if event == "c_call" else frame.f_code.co_name
+            if name in FOR_NUMPY:
+                note(names, name)
+            if is_students(frame.f_code, frame.f_globals):
+                note(names, INSIDE)
+
+    return watch
+
+
+def watched(names: set[str], watch: Watch | None, work: Callable[[], Any]) -> Any:
+    """Return what some work gives, watched where a recorder is out of the way.
+
+    An object may end there, a hook or a backward function may be called, and whatever PyTorch asks for something.
+    """
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        return work()
+    finally:
+        if watch and sys.getprofile() is not watch:
+            note(names, AND_MORE)
+        sys.setprofile(before)
+
+
+def is_students(code: CodeType, names: Mapping[str, Any]) -> bool:
+    """Say whether code is neither a library's nor the checks'. What its module calls itself is not enough for that.
+
+    Args:
+        code: it.
+        names: its globals.
+    """
+    file, module = code.co_filename, text(names.get("__name__", ""))
+    loaded = module != "__main__" and vars(sys.modules.get(module, sys)) is names
+    return not (file.startswith(INSTALLED) or file.endswith(OF_CHECKS) or (file.startswith("<") and loaded))
+
+
+def is_deep_copy(name: str, args: Any) -> bool:
+    """Say whether a tensor is copied with what it is in: an ordinary dictionary has all that was copied before."""
+    return name == "__deepcopy__" and len(args) == 2 and type(args[1]) is dict
 
 
 def prints_few() -> bool:
@@ -169,7 +230,7 @@ def later_code_in(value: Any, depth: int = 0) -> Iterator[str]:
     if not is_plain(kind):
         yield LATER + ("Module" if issubclass(kind, torch.nn.Module) else name_of(kind))
     elif issubclass(kind, torch.Tensor):
-        if vars(value):  # methods of its own
+        if vars(value) or vars_of_storage(value):  # methods of its own
             yield LATER + "attributes"
         yield from own_backward(value)
     elif issubclass(kind, list | tuple | dict) and depth < DEEPEST:
@@ -177,16 +238,38 @@ def later_code_in(value: Any, depth: int = 0) -> Iterator[str]:
             yield from later_code_in(item, depth + 1)
 
 
+def vars_of_storage(tensor: torch.Tensor) -> dict[str, Any]:
+    """Return the fields that somebody gave to what holds a tensor's numbers; none where no single thing does."""
+    with contextlib.suppress(NotImplementedError, RuntimeError):
+        return vars(tensor.untyped_storage())
+    return {}
+
+
 def own_backward(tensor: torch.Tensor) -> Iterator[str]:
     """Yield the functions in a tensor's graph that are not PyTorch's own: autograd calls them when nobody records."""
     waiting: list[Any] = [tensor.grad_fn]
     seen = set(waiting)
     for node in waiting:  # grows while it is read
-        if isinstance(node, BackwardCFunction):
+        if isinstance(node, BackwardCFunction) or (name_of(type(node)) == "CopySlices" and has_own_functions()):
             yield LATER + "Function"
         new = {inner for inner, _ in getattr(node, "next_functions", ())} - seen
         seen |= new
         waiting += new if len(waiting) < MOST_NODES else ()
+
+
+def has_own_functions() -> bool:
+    """Say whether anybody has written a function with its backward pass: one in place on a view hides in the graph."""
+    kinds: list[type] = [torch.autograd.Function]
+    for kind in kinds:  # grows while it is read
+        kinds += type.__subclasses__(kind)
+    return not all(is_librarys(kind) or is_made_by_a_library(kind) for kind in kinds)
+
+
+def is_made_by_a_library(kind: type) -> bool:
+    """Say whether a library made a function with its backward pass, which no module has a name for."""
+    given = (vars(kind).get(name) for name in ("forward", "backward"))
+    ways = [way.__func__ if type(way) is staticmethod else way for way in given]
+    return all(type(way) is FunctionType and not is_students(way.__code__, way.__globals__) for way in ways)
 
 
 def note_later_code(names: set[str], value: Any) -> None:
@@ -205,7 +288,9 @@ def unrecorded_in(value: Any, depth: int = 0) -> Iterator[str]:
     for kind in kinds_in(items):
         if is_plain(kind):
             holds = holds or issubclass(kind, HOLDERS)
-        elif not (kind is type or issubclass(kind, torch.nn.Module)) and (not is_librarys(kind) or has_own_ways(kind)):
+        elif kind is type:
+            yield from (LATER + name_of(item) for item in items if type(item) is type and not is_plain(item))
+        elif not is_librarys(kind) or has_own_ways(kind):
             yield LATER + name_of(kind)
     if holds and depth > DEEPEST:
         yield LATER + "list"

@@ -14,7 +14,7 @@ from collections.abc import Collection
 import torch
 
 from .syntax import Path
-from .vocabulary import READY_MADE, is_in, is_usual_part
+from .vocabulary import READY_MADE, around, is_in, is_usual_part
 
 
 def listed(names: str) -> frozenset[str]:
@@ -82,12 +82,37 @@ OF_NUMPY = listed("numpy.fft numpy.linalg numpy.polynomial numpy.random numpy.ty
 OTHERS = (sys.stdlib_module_names - MODULES).union(EXACT)  # wherever one of these is met, it is that module
 
 
-def follow(path: Path, modules: Collection[str]) -> tuple[str, bool]:
-    """Return the module that a path leads to, '' where to something else, and whether all on it is ordinary."""
-    module, *steps = path
-    if not is_ordinary(module, modules):
-        return "", bool(steps)  # a name from there is asked about where it is imported
-    for name in steps:
+class Paths:
+    """Says where paths lead, where some modules may be used. Each step is looked at once: a text may hold many paths.
+
+    Args:
+        modules: those that may be used.
+    """
+
+    def __init__(self, modules: Collection[str]) -> None:
+        self.modules = frozenset(modules)
+        self._packages = {package for module in self.modules for package in around(module)}
+        self._ends: dict[Path, tuple[str, bool | None]] = {}
+
+    def follow(self, path: Path) -> tuple[str, bool]:
+        """Return the module that a path leads to, '' where to something else, and whether all on it is ordinary."""
+        module, ordinary = self._end(path)
+        if ordinary is not None:
+            return "", ordinary and len(path) > 1  # a name from there is asked about where it is imported
+        return (module if len(path) == 1 or is_known(module) else ""), True
+
+    def _end(self, path: Path) -> tuple[str, bool | None]:
+        """Return the module where a path ends, and None; where it has left all modules, whether that is ordinary."""
+        if path not in self._ends:
+            self._ends[path] = self._begin(path[0]) if len(path) == 1 else self._step(*self._end(path[:-1]), path[-1])
+        return self._ends[path]
+
+    def _begin(self, module: str) -> tuple[str, bool | None]:
+        return (module, None) if self._is_ordinary(module) else ("", True)
+
+    def _step(self, module: str, ordinary: bool | None, name: str) -> tuple[str, bool | None]:
+        if ordinary is not None:
+            return "", ordinary
         whole = f"{module}.{name}"
         if not RUN_TEXTS.isdisjoint((whole, origin_of(module, name))) or (
             name.startswith("_") and name not in DESCRIBING | CALLED
@@ -95,23 +120,21 @@ def follow(path: Path, modules: Collection[str]) -> tuple[str, bool]:
             return "", False
         if name == "*":
             return "", is_known(module) and not any(w.startswith(f"{module}.") for w in {*RUN_TEXTS, *MODULES})
-        if not (is_ordinary_in_torch(name) if module == "torch" else is_at_home(module, name, modules)):
+        if not (is_ordinary_in_torch(name) if module == "torch" else is_at_home(module, name, self.modules)):
             return "", False
         inner = module_in(module, name)
-        if not inner or not is_ordinary(inner, modules):
-            return "", not inner
-        module = inner
-    return (module if not steps or is_known(module) else ""), True
+        return (inner, None) if inner and self._is_ordinary(inner) else ("", not inner)
 
-
-def is_ordinary(module: str, modules: Collection[str]) -> bool:
-    """Say whether a module may be used, or something in it."""
-    if is_in(module, RUN_TEXTS) or any(inner.startswith("_") or inner in LEADING for inner in module.split(".")[1:]):
-        return False
-    if module.split(".")[0] in EXACT:
-        parts = {module, module.rpartition(".")[0]}  # one that is not loaded may be a name in its package
-        return module in modules or is_usual_part(module) or ("numpy" in modules and not OF_NUMPY.isdisjoint(parts))
-    return is_in(module, modules) or any(name.startswith(f"{module}.") for name in modules)
+    def _is_ordinary(self, module: str) -> bool:
+        """Say whether a module may be used, or something in it."""
+        package, *parts = module.split(".")
+        if is_in(module, RUN_TEXTS) or any(part.startswith("_") or part in LEADING for part in parts):
+            return False
+        if package in EXACT:
+            alone = {module, module.rpartition(".")[0]}  # one that is not loaded may be a name in its package
+            of_numpy = "numpy" in self.modules and not OF_NUMPY.isdisjoint(alone)
+            return module in self.modules or is_usual_part(module) or of_numpy
+        return is_in(module, self.modules) or module in self._packages
 
 
 def is_ordinary_in_torch(name: str) -> bool:
@@ -138,7 +161,7 @@ def is_at_home(module: str, name: str, modules: Collection[str]) -> bool:
         return vars(builtins).get(value.__name__) is value
     if home.split(".")[0] == "torch":
         return is_in(home, [module]) or is_usual_part(home)
-    return home.split(".")[0] not in sys.stdlib_module_names or is_in(home, [module, *modules])
+    return home.split(".")[0] not in sys.stdlib_module_names or (is_in(home, [module]) or is_in(home, modules))
 
 
 def is_known(module: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
 
 from .operators import CALLER, FOR_NUMPY, LATER
@@ -66,15 +66,15 @@ BACKWARD = re.compile(r"(_dense)?_backward(_data)?$")  # what autograd runs is a
 ATEN, PROFILER = "aten::", "profiler::"
 
 # packages whose functions call PyTorch's on behalf of whoever uses them as their documentation says
-USUAL = (
+USUAL = {
     *("torch.nn.functional", "torch.nn.init", "torch.nn.modules", "torch.nn.parameter", "torch.nn.utils"),
     *("torch.functional", "torch._tensor", "torch._tensor_str", "torch._utils", "torch._VF", "torch._jit_internal"),
     *("torch.autograd", "torch.func", "torch._functorch", "torch.optim", "torch.random", "torch.distributions"),
     *("torch.utils._contextlib", "torch.utils._pytree", "torch.storage", "torch.linalg", "torch.special", "torch.fft"),
-)
-READY_MADE = (
+}
+READY_MADE = {
     *("torch.nn.modules.transformer", "torch.distributions.transforms", "torch.distributions.constraint_registry"),
-)
+}
 SHOWN = re.compile(r"[\w.:<>]+")
 
 
@@ -110,9 +110,16 @@ def is_usual_part(module: str) -> bool:
     return module == "torch" or (is_in(module, USUAL) and not is_in(module, READY_MADE))
 
 
-def is_in(module: str, packages: Iterable[str]) -> bool:
+def is_in(module: str, packages: Collection[str]) -> bool:
     """Say whether a module is one of these or inside of one."""
-    return any(module == package or module.startswith(f"{package}.") for package in packages)
+    return any(package in packages for package in around(module))
+
+
+def around(module: str) -> Iterator[str]:
+    """Yield a module's name and those of the packages that it is in, the innermost first."""
+    while module:
+        yield module
+        module = module.rpartition(".")[0]
 
 
 def bare(name: str) -> str:
