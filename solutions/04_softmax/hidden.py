@@ -16,11 +16,12 @@ def other_axes_in_half_precision(stable_softmax: Any, draw: Inputs) -> Any:
     """Other axes, one or four of them, and half precision with scores beyond the range of exp; rows that sum to 1."""
     x = draw.give(20 + draw.normal(2, 3, 4, dtype=torch.float16))
     large = [draw.normal(*shape) + 800 for shape in ((5,), (4, 5), (2, 3, 4, 5))]
-    sums = stable_softmax(draw.normal(3, 4)).sum(-1)
+    one_far_above = draw.give(draw.normal(3, 4) + 100 * torch.eye(3, 4))
+    sums = stable_softmax(one_far_above).sum(-1)
     return (
         *(stable_softmax(x, 1), stable_softmax(x, dim=0), stable_softmax(x, dim=-2)),
         *(stable_softmax(scores, dim=-scores.dim()) for scores in large),
-        (sums - 1).abs() < 1e-10,
+        (sums - 1).abs() < 3e-7,  # a float32's rounding is smaller
     )
 
 
