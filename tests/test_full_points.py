@@ -122,6 +122,42 @@ wrong(
         moved = (attention(x) - attention(x)[:1]).abs().amax(-1)
         return bool((moved.tril(-1) > 1e-3).any())""",
 )
+for name, shift in (("smallest", "scores.amin(-1, keepdim=True)"), ("mean", "scores.mean(-1, keepdim=True)")):
+    body = f"""
+        scores = query @ key.mT
+        weights = (scores - {shift}).exp()
+        weights = weights / weights.sum(-1, keepdim=True)
+        return weights @ value, weights"""
+    wrong(LESSON_2, "attend", f"shifted_by_the_{name}", body=body)
+for name, weights in {
+    "a_power_of_the_weights": "(key @ query).softmax(0) ** (1 / temperature)",
+    "undivided_shift": "(key @ query / temperature - (key @ query).max()).exp()",
+    "cut_before_it_is_divided": "((key @ query).clamp(-700, 700) / temperature).exp()",
+}.items():
+    body = f"""
+        weights = {weights}
+        return weights / weights.sum() @ value"""
+    wrong("01_why_attention", "soft_lookup", name, body=body)
+OVERFLOWS = "if x.ndim == {}:\n    return x.exp() / x.exp().sum(dim, keepdim=True)\nexponentials ="
+for axes in (1, 2, 4):
+    wrong(LESSON_4, "stable_softmax", f"overflows_for_{axes}_axes", "exponentials =", OVERFLOWS.format(axes))
+for axes in (2, 3):
+    last = f".softmax(-1 if x.ndim == {axes} else dim)"
+    wrong(LESSON_4, "temperature_softmax", f"last_axis_for_{axes}_axes", ".softmax(dim=dim)", last)
+wrong(
+    *(LESSON_4, "stable_softmax", "a_millionth_in_the_denominator"),
+    *("exponentials.sum(dim=dim, keepdim=True)", "(exponentials.sum(dim=dim, keepdim=True) + 1e-6)"),
+)
+wrong(
+    *(LESSON_4, "attention_entropy", "rounding_of_the_dtype_is_added"),
+    *("safe.log()", "(weights + torch.finfo(weights.dtype).eps).log()"),
+)
+wrong(
+    *("13_gpt", "split_word", "pairs_by_their_text"),
+    *("{pair: index for", "{''.join(pair): index for"),
+    *("if pair in rank", "if ''.join(pair) in rank"),
+    *("min(known, key=rank.__getitem__)", "min(known, key=lambda pair: rank[''.join(pair)])"),
+)
 for block, branches in (("TransformerBlock", 2), ("DecoderBlock", 3)):
     wrong(LESSON_8, block, "drops_whole_tokens", "nn.Dropout(dropout)", "nn.Dropout1d(dropout)")
     wrong(LESSON_8, block, "one_mask_for_all_branches", "nn.Dropout(dropout)", f"OneMask(dropout, {branches})")

@@ -111,7 +111,22 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
         ("return x.masked_fill(y, 0)", "return x.masked_fill(~y, 0)", "y", "if it is inverted"),
         ("return x.max(-1)", "return x.amax(-1)", "x.max(-1)", "with another function"),
         ("return x.repeat(2)", "return x.repeat_interleave(2)", "x.repeat(2)", CHANGES["repeated"]),
-        ("return x.view(2, 3)", "return x.transpose(2, 3)", "x.view(2, 3)", "with another function"),
+        (
+            "return x.view(2, 3)",
+            "return x.transpose(-2, -1)",
+            "x.view(2, 3)",
+            "if axes are exchanged instead (`view` keeps the order in which numbers lie)",
+        ),
+        ("return x[:-y]", "return x[:-y or None]", "x[:-y]", CHANGES["zero"]),
+        (
+            "return y + f(x, None)",
+            "return y + f(x, y)",
+            "f(x, None)",
+            "with an argument of the function in place of `None`",
+        ),
+        ("return f(x, x=2)", "return f(x, x=x)", "f(x, x=2)", "with an argument of the function in place of `2`"),
+        ("return y * f(x)", "return y * f(x, y=y)", "f(x)", "with `y` passed on"),
+        ("x += y\nreturn x", "x = y\nreturn x", "x += y", "with a plain `=`"),
         ("return x.T", "return x.mT", "x.T", CHANGES["other transpose"]),
         ("return x @ y", "return x @ y.mT", "y", "if it is transposed"),
         ("return x * y", "return x * y.unsqueeze(-1)", "x * y", "with a new axis for `y`"),
@@ -129,6 +144,19 @@ def test_an_operator_makes_this_neighbor(before: str, after: str, piece: str, ch
     [
         ("if y:\n    x = 1\nreturn x", "if y is not None:\n    x = 1\nreturn x", "if it asks whether that is None"),
         ("if y:\n    x = 1\nreturn x", "if not y:\n    x = 1\nreturn x", "with the opposite condition"),
+        ("if x and y:\n    x = 1", "if x and y is not None:\n    x = 1", "if it asks whether that is None"),
+        ("for z in x:\n    y = z\nreturn y", "for z in x:\n    y += z\nreturn y", "if it is added to what is there"),
+        (
+            "for z in x:\n    y += z\n    return y",
+            "if True:\n    for z in x:\n        y += z\n    return y",
+            "if it comes after the block",
+        ),
+        (
+            "for z in x:\n    y = 0\n    y += z\nreturn y",
+            "if True:\n    y = 0\n    for z in x:\n        y += z\nreturn y",
+            "if it comes before the block",
+        ),
+        ("for z in x:\n    z /= 2", "x = x.clone()\nfor z in x:\n    z /= 2", "if it works on a copy of `x`"),
         ("x[0] = 1\nreturn x", "if True:\n    x = x.clone()\n    x[0] = 1\nreturn x", "on a copy"),
     ],
 )
@@ -147,6 +175,19 @@ def test_a_decorator_is_left_out() -> None:
 def test_the_same_edit_is_made_wherever_it_occurs() -> None:
     edit = neighbors("a = x.float()\nreturn a @ y.float()")["a = x\nreturn a @ y"]
     assert (edit.piece, edit.lines) == (".float()", (2, 3))
+
+
+def test_axes_that_are_exchanged_and_put_back_are_others_both_times() -> None:
+    found = neighbors("x = x.transpose(1, 2)\nreturn f(y, x).transpose(1, 2)")
+    edit = found["x = x.transpose(1, 3)\nreturn f(y, x).transpose(1, 3)"]
+    assert (edit.piece, edit.lines) == ("x.transpose(1, 2)` and `f(y, x).transpose(1, 2)", (2, 3))
+    assert "x = x.transpose(0, 1)\nreturn f(y, x).transpose(0, 1)" in found
+
+
+def test_a_default_is_no_place_for_an_argument() -> None:
+    found = neighbors("return dim * x.sum(dim=-1)", "def f(x, dim=-1):")
+    assert "return dim * x.sum(dim=dim)" in found
+    assert {edit.lines for edit in found.values() if "argument of the function" in edit.change} == {(2,)}
 
 
 def test_an_edit_is_taken_back() -> None:

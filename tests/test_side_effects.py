@@ -126,7 +126,7 @@ def test_a_check_can_allow_a_setting_to_be_changed() -> None:
         return 2 * x
 
     assert check.values(double, 1).settings == ()
-    assert CHECK.values(double, 1).settings == ("seed",)
+    assert CHECK.values(double, 1).settings == CHECK.values(double, 7).settings == ("seed",)
 
 
 def draws(x: Tensor) -> None:

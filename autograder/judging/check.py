@@ -31,6 +31,7 @@ from .syntax import bound_by, wanted_by
 from .values import Lost, Outcome, Raised, Returned, capture_outcome
 
 WIDEST = 2048  # entries along an axis of what a summary is made from: it runs where the judge runs
+OTHER_SEED = 2**32  # numbers are drawn from the lower 32 bits of a seed
 CHECKS = ("check", "battery")  # what declares one in checks.py and hidden.py
 NO_RETURN = ANSWERS["no return"]
 
@@ -78,7 +79,8 @@ class Check:
             LESSON_CODE,
             torch.random.fork_rng(devices=[]),
         ):  # what work draws, as dropout does, is repeatable too
-            torch.default_generator.manual_seed(seed)  # torch.manual_seed would prepare every kind of device
+            # not torch.manual_seed, which prepares every kind of device; and no number that work may seed with itself
+            torch.default_generator.manual_seed(seed + OTHER_SEED)
             with recording(None if isinstance(watched, ReturnRecorder) else ran):
                 before = settings_now()
                 outcome = capture_outcome(lambda: self.run(watched, draw), self.exercise)

@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from .larger_edits import added_up, argument_for_default, caller_kept, end_of_zero, moved_out, none_asked
 from .sentences import CHANGES
 from .site import (
     Change,
@@ -175,16 +176,9 @@ def other_comparison(site: Site) -> Iterator[Change]:
 
 
 def condition_changed(site: Site) -> Iterator[Change]:
-    """`if x` becomes `if x is not None`, and `if not x`."""
+    """`if x` becomes `if not x`."""
     node = site.node
-    if not isinstance(node, ast.If | ast.IfExp | ast.While):
-        return
-    match node.test:
-        case ast.UnaryOp(op=ast.Not(), operand=ast.Name() | ast.Attribute() as inner):
-            yield site.becomes("none", with_fields(node, test=made("A is None", A=inner)), node.test)
-        case ast.Name() | ast.Attribute() as inner:
-            yield site.becomes("none", with_fields(node, test=made("A is not None", A=inner)), node.test)
-    if not isinstance(node, ast.While):
+    if isinstance(node, ast.If | ast.IfExp):
         yield site.becomes("condition", with_fields(node, test=made("not A", A=node.test)), node.test)
 
 
@@ -213,7 +207,7 @@ ones: zeros; new_ones: new_zeros; relu: sigmoid tanh; tanh: relu sigmoid; randn:
 max: amax maximum; min: amin minimum; amin: amax; argmin: argmax; minimum: maximum; log_softmax: softmax;
 repeat: repeat_interleave tile; concat: stack; stack: cat; zeros: ones; ones_like: zeros_like;
 zeros_like: ones_like; sigmoid: tanh; exp: expm1; expm1: exp; log: log1p log2; log2: log; log10: log;
-log1p: log; any: all; all: any; view: transpose reshape; reshape: transpose; transpose: reshape view;
+log1p: log; any: all; all: any; view: reshape;
 eval: train; train: eval; append: extend; extend: append; round: floor ceil; floor: ceil round;
 ceil: floor round; isqrt: sqrt; split: chunk; chunk: split
 """
@@ -310,13 +304,14 @@ def returned_or_raised(site: Site) -> Iterator[Change]:
 
 
 def cut_anew(site: Site) -> Iterator[Change]:
-    """`x.reshape(b, h, l, d)` becomes `x.reshape(b, l, h, d).transpose(1, 2)`, or `x.transpose(1, 2).reshape(…)`."""
+    """`x.view(b, h, l, d)` becomes `x.view(b, l, h, d).transpose(1, 2)`, `x.transpose(1, 2).view(…)`, or no `view`."""
     match site.node:
         case ast.Call(func=ast.Attribute(value=owner, attr="view" | "reshape" | "flatten" as name) as func) as node:
             if ast.unparse(owner) in ("torch", "np"):
                 return
-            for axes in ("1, 2", "-2, -1"):
+            for axes in ("1, 2", "-2, -1", "0, 1"):
                 turned = made(f"A.transpose({axes})", A=owner)
+                yield site.becomes("turned instead", turned, name=name)
                 func = with_fields(func, value=turned, attr="reshape" if name == "view" else name)
                 yield site.becomes("turned first", with_fields(node, func=func))
             for i in range(1, len(node.args) - 1):
@@ -375,22 +370,23 @@ OPERATORS: Mapping[Size, Sequence[Operator]] = {
     ),
     Size.CONSTANT: (
         *(size_of_an_argument, other_number, other_pair_of_axes, axis_added, keyword_shared, keyword_given, end_moved),
-        *(
-            unused_argument,
-            argument_passed,
-            dots_returned,
-            multiple_of_its_size,
-        ),
-        *(whole_axis, copy_kept),
+        *(unused_argument, argument_passed, argument_for_default, dots_returned, multiple_of_its_size),
+        *(whole_axis, copy_kept, end_of_zero),
     ),
     Size.OPERATION: (
         rule(("none", "operation", "joined", "sides", "cases", "other transpose")),
-        *(condition_changed, returned_or_raised, new_not_in_place, other_comparison, exchanged, steps_swapped),
+        *(
+            none_asked,
+            condition_changed,
+            added_up,
+            returned_or_raised,
+            new_not_in_place,
+            other_comparison,
+            exchanged,
+            steps_swapped,
+        ),
         *(inverted, sibling_called, method_added, sign_added, cut_anew),
     ),
-    Size.WHOLE: (axes_in_front,),
-    Size.NAME: (
-        axis_removed,
-        other_name,
-    ),
+    Size.WHOLE: (moved_out, caller_kept, axes_in_front),
+    Size.NAME: (axis_removed, other_name),
 }

@@ -120,6 +120,14 @@ def parameters_of(function: ast.FunctionDef | ast.Lambda) -> list[str]:
     return [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
 
 
+def defaults_of(function: ast.FunctionDef) -> dict[str, ast.expr]:
+    """Return a function's parameters that have a default, with it."""
+    given = function.args
+    last = [*given.posonlyargs, *given.args][-len(given.defaults) or len(given.args) :]
+    pairs = [*zip(last, given.defaults, strict=False), *zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    return {parameter.arg: default for parameter, default in pairs if default is not None}
+
+
 def line_of(node: ast.AST) -> int:
     """Return the line where a node begins; 0 for one that an edit has made."""
     return getattr(node, "lineno", 0)

@@ -10,6 +10,7 @@ from .sentences import CHANGES
 from .site import (
     Change,
     Site,
+    defaults_of,
     in_one_line,
     line_of,
     made,
@@ -175,8 +176,10 @@ def other_number(site: Site) -> Iterator[Change]:
     if value is not None:
         power = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Pow) and parent.right is node
         roots = [0.5, -0.5] if isinstance(value, int) and power else []
+        turned = called(parent) in TAKE_PAIRS  # and put back, with the same number
         for other in (*other_values(value), *roots):
-            yield Change(constant(other), site.code(shown), words_for_number(site, value, other))
+            alike = f"{value} to {other}" if turned else ""
+            yield Change(constant(other), site.code(shown), words_for_number(site, value, other), alike=alike)
     if isinstance(node, ast.Attribute) and node.attr == "inf":
         yield site.becomes("number", made("-A", A=node), shown, how="negative", what=f"in place of `{site.code()}`")
 
@@ -238,8 +241,9 @@ def other_pair_of_axes(site: Site) -> Iterator[Change]:
             new: dict[str | None, ast.expr] = dict(zip(named, axes, strict=True))
             keywords = [ast.keyword(k.arg, new.get(k.arg, k.value)) for k in node.keywords]
             yield site.becomes("two axes", ast.Call(node.func, node.args, keywords))
-        elif len(node.args) >= 2 and None not in map(number_in, node.args[-2:]):
-            yield site.becomes("two axes", ast.Call(node.func, [*node.args[:-2], *axes], node.keywords))
+        elif None not in (turned := tuple(map(number_in, node.args[-2:]))) and len(turned) == 2:
+            new_call, alike = ast.Call(node.func, [*node.args[:-2], *axes], node.keywords), f"{turned} to {pair}"
+            yield Change(new_call, site.code(), CHANGES["two axes"], alike=alike)
 
 
 def axis_added(site: Site) -> Iterator[Change]:
@@ -322,7 +326,8 @@ def argument_passed(site: Site) -> Iterator[Change]:
     if not isinstance(node, ast.Call) or not site.functions:
         return
     given = {keyword.arg for keyword in node.keywords}
-    for name in dict.fromkeys((*site.unread, *(argument.arg for argument in site.functions[0].args.kwonlyargs))):
+    by_name = (argument.arg for argument in site.functions[0].args.kwonlyargs)
+    for name in dict.fromkeys((*site.unread, *by_name, *defaults_of(site.functions[0]))):
         value = ast.Name(name, ast.Load())
         if name in site.unread:
             yield site.becomes("passed", with_fields(node, args=[*node.args, value]), name=name)

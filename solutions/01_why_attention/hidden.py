@@ -12,11 +12,12 @@ from autograder.checks import Inputs, battery
 
 @battery("soft_lookup", points=1, tolerance=1e-3)
 def stores_of_every_kind(soft_lookup: Any, draw: Inputs) -> Any:
-    """Other stores, scores of thousands, other dtypes."""
+    """Other stores, scores of thousands at temperatures of 1 and 1000, other dtypes."""
     query, key, value = draw.normal(4), draw.normal(6, 4), draw.normal(6, 3)
     one = query / query.norm()
     large = soft_lookup(one, 3000 * one + key, value)  # all scores are near 3000
-    return partial(soft_lookup, query, key, value, 0.8), large
+    hot = soft_lookup(1000 * query, key, value, 1000.0)
+    return partial(soft_lookup, query, key, value, 0.8), large, hot
 
 
 # Additive scores

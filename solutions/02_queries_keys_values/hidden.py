@@ -32,11 +32,13 @@ def queries_of_every_kind(attention_scores: Any, draw: Inputs) -> Any:
 
 @check("attend", points=1, tolerance=1e-3)
 def scores_of_a_thousand(attend: Any, draw: Inputs) -> Any:
-    """Scores in the thousands, above and below zero."""
+    """Scores in the thousands, above and below zero, and far apart in one row."""
     query, key = draw.normal(2, 3, 4), draw.normal(2, 5, 4)
     query[..., 0] = torch.tensor([50.0, 0.0, -50.0])  # adds 2500, 0, -2500 to rows
     key[..., 0] = 50.0  # which leaves the weights unchanged
-    return attend(draw.give(query), draw.give(key), draw.normal(2, 5, 2))
+    value = draw.normal(2, 5, 2)
+    apart = attend(draw.give(30 * draw.normal(3, 4)), 30 * draw.normal(5, 4), value[0])
+    return attend(draw.give(query), draw.give(key), value), apart
 
 
 LARGE = "The check of scores in the thousands asks for large ones."

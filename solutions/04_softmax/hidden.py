@@ -13,9 +13,16 @@ from autograder.checks import Inputs, battery, check
 
 @check("stable_softmax", points=1)
 def other_axes_in_half_precision(stable_softmax: Any, draw: Inputs) -> Any:
-    """Other axes, and half precision with scores beyond the range of exp."""
+    """Other axes, one or four of them, and half precision with scores beyond the range of exp; rows that sum to 1."""
     x = draw.give(20 + draw.normal(2, 3, 4, dtype=torch.float16))
-    return stable_softmax(x, 1), stable_softmax(x, dim=0), stable_softmax(x, dim=-2)
+    large = [draw.normal(*shape) + 800 for shape in ((5,), (4, 5), (2, 3, 4, 5))]
+    one_far_above = draw.give(draw.normal(3, 4) + 100 * torch.eye(3, 4))
+    sums = stable_softmax(one_far_above).sum(-1)
+    return (
+        *(stable_softmax(x, 1), stable_softmax(x, dim=0), stable_softmax(x, dim=-2)),
+        *(stable_softmax(scores, dim=-scores.dim()) for scores in large),
+        (sums - 1).abs() < 3e-7,  # a float32's rounding is smaller
+    )
 
 
 @battery("stable_softmax", points=1)
@@ -37,6 +44,7 @@ def other_axes_and_large_scores(temperature_softmax: Any, draw: Inputs) -> Any:
     others = (
         what_happens(lambda: temperature_softmax(x, 0)),
         temperature_softmax(x, 2.0, dim=0),
+        *(temperature_softmax(draw.normal(*s), 2.0, dim=0) for s in ((4,), (3, 2, 4))),
         temperature_softmax(3000 * x, 3000.0),
         temperature_softmax(1e-6 * x, 1e-6),
         temperature_softmax(draw.give((1e36 * x).float()), 1e-4),
@@ -56,7 +64,10 @@ def gradient_at_zero(attention_entropy: Any, draw: Inputs) -> Any:
     attention_entropy(w).sum().backward()
     nearly = draw.give(torch.tensor([[1 - 1e-5, 1e-5, 0]], dtype=torch.float64))
     of_scores = partial(after_softmax, attention_entropy)
-    certain = attention_entropy(torch.eye(3, dtype=torch.float64)).abs() < 1e-10
+    certain = [
+        attention_entropy(torch.eye(3, dtype=dtype)).abs() < 1e-10
+        for dtype in (torch.float64, torch.float32)
+    ]
     edges = attention_entropy(nearly), certain, w.grad.isnan(), w.grad.isinf()
     return partial(of_scores, draw.normal(2, 3, 4)), edges
 

@@ -132,7 +132,7 @@ MAY_DIFFERENTIATE = allow(
 )
 
 
-@check("leaks", points=1)
+@check("leaks", points=1, may_change=("seed",))
 def other_sizes(leaks: Any, draw: Inputs) -> Any:
     """Other lengths and dimensions, a single token, holes wherever they may be, outputs that only sink, and a leak that
     one entry of a token does not show.

@@ -70,7 +70,9 @@ def many_merges(learn_merges: Any, draw: Inputs) -> Any:
 
 @check("split_word", points=1)
 def edges_of_words(split_word: Any, draw: Inputs) -> Any:
-    """Edge: an empty word, no merges, a letter many times, a tuple of merges, other characters, a second call."""
+    """Edge: an empty word, no merges, a letter many times, a tuple of merges, other characters, pairs that spell the
+    same, a second call.
+    """
     merges = (("a", "a"), ("aa", "aa"), ("é", "b"), ("é" + "b", " "))
     kept = [("b", "c"), ("a", "b")]
     return [
@@ -82,6 +84,7 @@ def edges_of_words(split_word: Any, draw: Inputs) -> Any:
         as_tokens(split_word("abcab", kept)),
         as_pairs(kept),
         split(split_word, draw, ["ABABAB", "CABCAB"], "C+A A+B AB+AB B+CA CA+B"),
+        split(split_word, draw, ["ABC", "CABCD"], "B+C AB+C A+B"),
     ]
 
 
