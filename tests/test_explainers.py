@@ -1,6 +1,7 @@
 """Explaining is a list: the same in code, in docs/grading.md and in the record. With `lessons explain`."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,22 @@ def test_every_explainer_that_applies_can_be_asked() -> None:
         "known_mistake_among_others",
         "what_is_there",
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("It lies on its side, as when .mT is forgotten.", "It lies on its side, as when .mT is forgotten. {}"),
+        ("It lies on its side. Was .mT forgotten?", "It lies on its side. {}"),
+        ("It lies on its side: swap the axes.", "It lies on its side: swap the axes."),
+    ],
+)
+def test_a_repair_stands_beside_words_that_name_one_possible_cause(words: str, expected: str) -> None:
+    wrong = Returned(RIGHT.tree.mT)
+    passes = "Without `x` in line 2, every check passes."
+    case = Case([target(mistakes={"sideways": fingerprint(wrong)})], [wrong], 0, {"sideways": words})
+    _, explanation = next(explanations(replace(case, search=lambda: passes)))
+    assert explanation.message == expected.format(passes)
 
 
 def test_of_a_hidden_check_an_explainer_says_no_number() -> None:

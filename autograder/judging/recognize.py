@@ -18,7 +18,9 @@ PRAISE = re.compile(r"\b(?:is|are) (?:right|correct|fine|back)\b|(?:^|[.:] )Righ
 PRAISE_IN_FRONT = re.compile(r"^(?:[^.,:;]* (?:is|are) )?[Rr]ight\b[^.,:;]*(?:, but |[.,:;] (?:But )?)")
 SENTENCES = re.compile(r"(?<=[.?!])\s+")
 OPEN = re.compile(r"\?$|^Either\b")
-LEAVES_OPEN = re.compile(r"\?|\bEither\b|, or ")
+LEAVES_OPEN = re.compile(
+    r"\?|\bEither\b|, or |\bas (?:when|after|by|if|happens|it (?:is|does|happens) when)\b|\bfor example\b"
+)
 IN_CODE = re.compile(r"`(?:torch|np|functional)\.(\w+)")
 IN_WORDS = re.compile(r"(?<!e to the )\b(power|einsum|assert)s?\b(?! of e)")
 OPERATIONS: dict[type[ast.AST], str] = {ast.Pow: "power", ast.BitXor: "power", ast.Assert: "assert"}
@@ -88,7 +90,7 @@ def told(explanation: Explanation, name: str, case: Case, *, alone: bool) -> Exp
     What a known mistake has no numbers of its own for, such as an error, a dtype or a yes, other mistakes give too.
     Words that name operations are not told then where the code has none of them, praise is not where nothing that
     passes shows it, and of several mistakes none is where an edit of the student's code passes. Such an edit is told
-    as well, and in place of what the words leave open.
+    as well, beside words that name one possible cause, and in place of a question.
 
     Args:
         explanation: the author's words.

@@ -1,4 +1,10 @@
-"""Deep stacks of blocks, for lesson 8's comparison. The notebook beside this file imports it."""
+"""Deep stacks of blocks that learn to reverse eight digits, for lesson 8, and programs that do not learn it.
+
+The notebook beside this file imports it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -77,14 +83,18 @@ class Stack(nn.Module):
         return self.out(self.norm(stream[-1])), stream
 
 
-def loss_of(model: Stack, seed: int) -> tuple[Tensor, list[Tensor]]:
-    """Return the loss of reversing 32 random sequences, and the stream."""
+def pairs(seed: int) -> tuple[Tensor, Tensor]:
+    """Draw 32 sequences of digits (32, 8), and the same digits in reverse order."""
     generator = torch.Generator().manual_seed(seed)
     digits = torch.randint(0, 10, (32, LENGTH), generator=generator)
+    return digits, digits.flip(1)
+
+
+def loss_of(model: Stack, seed: int) -> tuple[Tensor, list[Tensor]]:
+    """Return the loss of reversing 32 random sequences, and the stream."""
+    digits, answers = pairs(seed)
     logits, stream = model(digits)
-    return functional.cross_entropy(
-        logits.flatten(0, 1), digits.flip(1).flatten()
-    ), stream
+    return functional.cross_entropy(logits.flatten(0, 1), answers.flatten()), stream
 
 
 def gradients(kind: str, seed: int = 0) -> list[float]:
@@ -99,9 +109,9 @@ def likeness(kind: str, seed: int = 0) -> list[float]:
     """Return how alike a sequence's tokens are in the stream, untrained: their mean cosine, block by block."""
     torch.manual_seed(seed)
     _, stream = loss_of(Stack(kind), seed=0)
-    pairs = ~torch.eye(LENGTH, dtype=torch.bool)
+    others = ~torch.eye(LENGTH, dtype=torch.bool)
     unit = [functional.normalize(x, dim=-1) for x in stream]
-    return [(x @ x.mT)[:, pairs].mean().item() for x in unit]
+    return [(x @ x.mT)[:, others].mean().item() for x in unit]
 
 
 def spread(kind: str, seed: int = 0) -> list[float]:
@@ -111,15 +121,82 @@ def spread(kind: str, seed: int = 0) -> list[float]:
     return [x.std().item() for x in stream]
 
 
+@dataclass
+class Program:
+    """A model with the loss, the data and the optimizer that it is trained with."""
+
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+    draw: Callable[[int], tuple[Tensor, Tensor]] = pairs
+    loss_of: Callable[[Tensor, Tensor], Tensor] = functional.cross_entropy
+
+    def loss(self, seed: int) -> Tensor:
+        """Return the loss on the batch that the seed draws."""
+        x, y = self.draw(seed)
+        return self.loss_of(self.model(x)[0].flatten(0, 1), y.flatten())
+
+    def step(self, seed: int) -> float:
+        """Take one step on the batch that the seed draws, and return the loss before it."""
+        loss = self.loss(seed)
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return loss.item()
+
+
+def program_for(kind: str, depth: int, rate: float, seed: int) -> Program:
+    """Return a program that is about to train a stack."""
+    torch.manual_seed(seed)
+    model = Stack(kind, depth)
+    return Program(model, torch.optim.Adam(model.parameters(), lr=rate))
+
+
 def train(kind: str, steps: int = 100, seed: int = 0) -> list[float]:
     """Train a stack of twelve to reverse, and return the loss after each step."""
-    torch.manual_seed(seed)
-    model, losses = Stack(kind), []
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
-    for step in range(steps):
-        loss, _ = loss_of(model, seed=step)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
+    program = program_for(kind, depth=12, rate=0.003, seed=seed)
+    return [program.step(step) for step in range(steps)]
+
+
+def sound(rate: float = 0.003, seed: int = 0) -> Program:
+    """Return a program that learns."""
+    return program_for("pre-norm", depth=2, rate=rate, seed=seed)
+
+
+def with_answers_of_others(seed: int) -> tuple[Tensor, Tensor]:
+    """Draw 32 sequences of digits (32, 8), and answers that have been given to other sequences than their own."""
+    digits, answers = pairs(seed)
+    return digits, answers.roll(1, dims=0)
+
+
+def answers_mixed_up(seed: int = 0) -> Program:
+    """Return a program that puts the answers in another order than the questions."""
+    program = sound(seed=seed)
+    program.draw = with_answers_of_others
+    return program
+
+
+def softmax_twice(seed: int = 0) -> Program:
+    """Return a program that gives probabilities to a loss that expects logits."""
+    program = sound(seed=seed)
+    program.loss_of = lambda logits, y: functional.cross_entropy(logits.softmax(-1), y)
+    return program
+
+
+def steps_too_large(seed: int = 0) -> Program:
+    """Return a program with a learning rate that is a hundred times too high."""
+    return sound(rate=0.3, seed=seed)
+
+
+def blocks_replaced(seed: int = 0) -> Program:
+    """Return a program that makes new blocks after its optimizer has been made."""
+    program = sound(seed=seed)
+    program.model.blocks = Stack("pre-norm", depth=2).blocks
+    return program
+
+
+BROKEN = {
+    "A": answers_mixed_up,
+    "B": softmax_twice,
+    "C": steps_too_large,
+    "D": blocks_replaced,
+}

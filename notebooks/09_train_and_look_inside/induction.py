@@ -2,6 +2,7 @@
 
 import torch
 from attention import MultiHeadAttention
+from figures import switches
 from heads import one_back, repetition, silenced
 from torch import Tensor, nn
 from torch.nn import functional
@@ -13,6 +14,7 @@ __all__ = [
     "repeated",
     "repetition",
     "silenced",
+    "switches",
     "train",
 ]
 
