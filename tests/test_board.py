@@ -11,13 +11,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import requests
 from tornado.web import Application
 
 from autograder.__main__ import main
 from autograder.authoring.nbgrader_course import load_config
 from autograder.classroom import board_server
-from autograder.classroom.board import BoardService, opens_own_server
-from autograder.classroom.board_messages import ALLOWANCE, MOST_CODE, TRIES_OF_A_REQUEST, Catalog, told_in
+from autograder.classroom.board import BoardService, BoundedOAuth, opens_own_server
+from autograder.classroom.board_messages import ALLOWANCE, MOST_CODE, TRIES_OF_A_REQUEST, Allowance, Catalog, told_in
 from autograder.classroom.board_store import TRIES, BoardStore
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import register
@@ -44,6 +45,7 @@ def board(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 def forget(board: Running) -> None:
     for name in ("ada", "bob", "eve", "flood"):
         board.service.store.forget(name)
+    board.service.allowance = Allowance()
 
 
 def a_try(number: int = 1, **changes: Any) -> dict[str, Any]:
@@ -300,6 +302,27 @@ def test_nobody_else_loses_a_connection_for_it(crowded: Running) -> None:
         assert own.recv(100).startswith(b"HTTP/1.1 403")
         for one in (own, *sockets):
             one.close()
+
+
+def test_headers_without_end_are_refused(board: Running) -> None:
+    with contextlib.suppress(requests.ConnectionError):
+        assert board.ask(ADA, "tries", headers={"X-Long": "x" * 20_000}).status_code == 431
+
+
+def test_reading_ones_own_rows_again_and_again_costs_little(board: Running, monkeypatch) -> None:
+    read = []
+    monkeypatch.setattr(board.service.store, "of_student", lambda student: read.append(student) or [])
+    assert {board.ask(BOB, "tries").status_code for _ in range(30)} == {200, 429}
+    assert len(read) <= 20
+
+
+def test_logins_that_begin_without_end_are_bounded(monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.board.MOST_LOGINS", 10)
+    auth = BoundedOAuth(api_token="t", base_url="/", hub_host="", hub_prefix="/hub/", oauth_client_id="service-board")
+    names = [auth.generate_state(f"/services/board/{'x' * n}", code_verifier=n) for n in range(0, 5000, 100)]
+    assert len(auth._oauth_states) == 10
+    assert auth.get_code_verifier(names[-1]) == 4900
+    assert auth.get_next_url(names[-1]) == "/"
 
 
 def test_a_body_is_not_read_before_its_sender_is_known(board: Running) -> None:

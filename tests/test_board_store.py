@@ -75,6 +75,8 @@ def test_of_a_student_so_many_tries_are_kept_and_the_oldest_go(store: BoardStore
     store.add([told(1, student="bob")])
     store.add([told(number) for number in (5, 1, 4, 2, 3)])
     assert [one["time"] - NOW for one in store.of_student("ada")] == [3, 4, 5]
+    monkeypatch.setattr(board_store, "MOST_SHOWN", 2)
+    assert [one["time"] - NOW for one in store.of_student("ada")] == [4, 5]
     assert len(store.of_student("bob")) == 1
 
 

@@ -30,7 +30,7 @@ from autograder.classroom.summary import (
 )
 from autograder.errors import CourseError
 from autograder.grading.grade import RECORD
-from autograder.paths import Course
+from autograder.paths import Course, Lesson
 
 from .conftest import LESSON, OVER_QUERIES, copy_course
 
@@ -43,6 +43,15 @@ def test_everybody_who_has_handed_in_has_a_page_be_it_one_that_says_why_nothing_
     made = {path.parent.parent.name for path in reported.feedback.glob(f"*/{LESSON}/{LESSON}.html")}
     assert made == {"=cmd_77", "broken", "fragile", "right_101", "two_mistakes", "unsolved"}
     assert "cannot be read" in page(reported, "broken")
+
+
+def test_a_student_can_read_a_page_whatever_the_teachers_umask_is(tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        page = feedback.write_notice(Course(tmp_path), Lesson(LESSON, tmp_path), "ada", {}, "It is too large.")
+    finally:
+        os.umask(before)
+    assert page.stat().st_mode & 0o777 == 0o644
 
 
 def test_a_page_names_the_mistake(reported: Course) -> None:

@@ -10,7 +10,7 @@ from traitlets.config import Config
 
 from autograder.authoring.nbgrader_course import load_config
 from autograder.authoring.notebook import read_notebook
-from autograder.classroom.attempts import Attempt, about, changes, counting, write_attempts
+from autograder.classroom.attempts import REFUSED, Attempt, about, changes, counting, write_attempts
 from autograder.classroom.deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, next_turn
 from autograder.classroom.feedback import notice_page
 from autograder.classroom.feedback_page import times_of
@@ -19,7 +19,7 @@ from autograder.classroom.report import exercises_of, html_of, make_report
 from autograder.classroom.rules import FREE, Rules, duration, rules_of
 from autograder.classroom.run import register
 from autograder.classroom.writer import GradebookWriter
-from autograder.errors import CourseError
+from autograder.errors import CourseError, ScarcityError
 from autograder.paths import Course, Lesson
 from autograder.student.feedback import latest_feedback
 from autograder.student.progress import Overview, lesson_progress
@@ -134,6 +134,16 @@ def test_no_more_than_the_rules_allow_is_graded_and_nothing_that_was_collected_b
     assert next_turn([one], [attempt(0)], rules(attempts=1), one.arrived).left_out[0][0] == one
     old = next_turn([delivered(0), one], [Attempt(COLLECTED, NOON.isoformat())], rules(), one.arrived)
     assert (old.chosen, [why for _, why in old.left_out]) == (one, [COLLECTED_BEFORE])
+
+
+def test_what_is_ended_for_want_of_memory_is_no_free_try_for_ever() -> None:
+    ended = [
+        Attempt(str(minute), (NOON + minute * MINUTE).isoformat(), REFUSED, str(ScarcityError())) for minute in range(3)
+    ]
+    again = delivered(2.5)
+    assert next_turn([again], ended[:2], rules(attempts=1), again.arrived).chosen == again
+    assert next_turn([again], ended, rules(), again.arrived).waiting == (again,)
+    assert next_turn([again], ended, rules(attempts=1), again.arrived).left_out[0][0] == again
 
 
 def test_the_best_counts_after_its_penalty_and_of_equals_the_latest() -> None:

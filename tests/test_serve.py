@@ -785,6 +785,15 @@ def test_what_computers_write_into_the_inbox_does_not_end_the_service(service, b
     assert "empty" in service.said[-1]
 
 
+def test_no_line_has_what_a_terminal_would_obey(service, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.deliveries.COPIED_SECONDS", -1.0)
+    (service.course.inbox / LESSON).mkdir(parents=True)
+    (service.course.inbox / LESSON / "ada\x1b[31m.txt").write_text("{}")
+    service.service.look()
+    assert len(service.said) == 1
+    assert service.said[0].isprintable()
+
+
 def test_a_file_that_is_renamed_while_the_inbox_is_looked_at_ends_nothing(service, exchange, monkeypatch) -> None:
     inbox, real = service.course.inbox / LESSON, Path.lstat
     inbox.mkdir(parents=True)

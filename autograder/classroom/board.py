@@ -27,9 +27,9 @@ from tornado.iostream import StreamClosedError
 from tornado.web import Application, HTTPError, RequestHandler, authenticated, stream_request_body
 
 from ..authoring.nbgrader_course import load_config
-from ..errors import CourseError
+from ..errors import CourseError, one_line
 from ..paths import Course
-from .board_messages import Allowance, Catalog, reading_costs, told_in
+from .board_messages import OWN_ROWS_COST, Allowance, Catalog, reading_costs, told_in
 from .board_server import MOST_BYTES, listen
 from .board_state import board_of
 from .board_store import LOOK_BACK, BoardStore
@@ -47,11 +47,24 @@ LOOK_EVERY = 0.5  # seconds between two looks at what has changed
 RECKON_EVERY = 15  # seconds after which a state can have changed though nothing came
 LONGEST_STREAM = 600.0  # seconds; then the browser connects anew, and its rights are looked up again
 MOST_STREAMS = 50
+MOST_LOGINS = 5000  # that have begun and not ended: somebody's own takes seconds
+LONGEST_ADDRESS = 500  # of a page, to lead there after a login
 HOUR = 3600.0
 GUARD = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+
+
+class BoundedOAuth(HubOAuth):  # type: ignore[misc]
+    """Logs teachers in, and keeps no more than the latest logins that have begun: anybody can begin one."""
+
+    def generate_state(self, next_url: str | None = None, **more: Any) -> str:
+        """Note that a login has begun, and where it leads; return its name."""
+        began = self._oauth_states
+        while len(began) >= MOST_LOGINS:
+            began.pop(next(iter(began.values)), None)
+        return str(super().generate_state(next_url if len(next_url or "") <= LONGEST_ADDRESS else None, **more))
 
 
 class BoardService:
@@ -281,8 +294,8 @@ class Mine(Handler):
         self.finish(await self.service.keep(self.student, bytes(self.told)))
 
     async def get(self) -> None:
-        """Return all that is kept about whoever asks."""
-        if not self.service.allowance.spend(self.student, 10):
+        """Return the latest of what is kept about whoever asks."""
+        if not self.service.allowance.spend(self.student, OWN_ROWS_COST):
             raise HTTPError(429)
         rows = await self.service.run(partial(self.service.store.of_student, self.student))
         self.finish({"student": self.student, "tries": rows})
@@ -315,7 +328,7 @@ def application(service: BoardService, auth: HubOAuth, prefix: str) -> Applicati
 def log_failures(handler: RequestHandler) -> None:
     """Log what is this service's fault, and nothing that a flood of requests could fill a disk with."""
     if handler.get_status() >= 500 and handler.get_status() != 503:
-        LOG.error("%d %s", handler.get_status(), handler.request.path)
+        LOG.error("%d %s", handler.get_status(), one_line(handler.request.path))
 
 
 def serve_board(course: Course) -> None:
@@ -332,4 +345,4 @@ def serve_board(course: Course) -> None:
     for name in ("tornado.application", "tornado.general"):  # each request can warn, and a flood would fill a disk
         logging.getLogger(name).setLevel(logging.ERROR)
     service = BoardService(BoardStore.of(course), course)
-    asyncio.run(listen(application(service, HubOAuth.instance(), prefix), address, socket))
+    asyncio.run(listen(application(service, BoundedOAuth.instance(), prefix), address, socket))

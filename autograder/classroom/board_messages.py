@@ -22,6 +22,7 @@ OLDEST = 60 * 86_400.0  # seconds
 ID = re.compile(r"[0-9a-f]{32}")
 MESSAGE = re.compile(r"[A-Za-z0-9_:.~-]{1,80}")
 ALLOWANCE, PER_SECOND = 1000.0, 0.2  # of one student: tries, and requests by their size
+OWN_ROWS_COST = 50  # of that allowance, to read all that is kept about oneself
 BYTES_LIKE_A_TRY = 10_000  # of a request, to read it
 
 

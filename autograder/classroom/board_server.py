@@ -24,6 +24,7 @@ from .board_messages import Allowance
 
 MOST_BYTES = 2**19  # of one request whose sender is known: fifty tries with code
 NO_BODY = 2**10  # of any other
+HEADER_BYTES = 2**13
 MOST_OF_AN_ACCOUNT, MOST = 50, 5000  # connections at a time
 AT_ONCE, PER_SECOND = 200, 50  # connections that an account may begin
 UNKNOWN = -1  # whose a connection is that does not come from this computer
@@ -117,7 +118,12 @@ def named(account: int) -> int:
 def server_of(app: Application) -> BoundedServer:
     """Return a server that bounds connections, what they send and how long they take."""
     return BoundedServer(
-        app, max_body_size=NO_BODY, max_buffer_size=2 * MOST_BYTES, idle_connection_timeout=60, body_timeout=20
+        app,
+        max_header_size=HEADER_BYTES,
+        max_body_size=NO_BODY,
+        max_buffer_size=2 * MOST_BYTES,
+        idle_connection_timeout=60,
+        body_timeout=20,
     )
 
 

@@ -36,6 +36,7 @@ from .database import POSTGRESQL, UNUSABLE, as_course_error, connect, exclusive,
 
 LOOK_BACK = 4 * PAUSE  # seconds of tries from which a class's states are made
 MOST_OF_A_STUDENT = 20_000  # tries: checking every two minutes, ten hours a week, makes fewer in a year
+MOST_SHOWN = 1000  # of these, to their student
 MOST_AT_ONCE = 1000  # of each student in what a class's states are made from: one every ten seconds
 TRIES = Table(
     "autograder_board",
@@ -149,8 +150,8 @@ class BoardStore:
             return {name: due for name, due in rows}  # noqa: C416 - a row is no tuple to a type checker
 
     def of_student(self, student: str) -> list[dict[str, Any]]:
-        """Return what is kept about a student, in order; the latest where there is too much."""
-        query = select(TRIES).where(T.student == student).order_by(T.time.desc()).limit(MOST_OF_A_STUDENT)
+        """Return the latest of what is kept about a student, in order."""
+        query = select(TRIES).where(T.student == student).order_by(T.time.desc()).limit(MOST_SHOWN)
         with self._transaction() as connection:
             return [dict(row) for row in connection.execute(query).mappings()][::-1]
 

@@ -11,10 +11,10 @@ from errno import EDQUOT, EIO, ENOSPC, EROFS
 from functools import partial
 from pathlib import Path
 
-from ..errors import CourseError, GradebookError, SubmissionError, one_line
+from ..errors import CourseError, GradebookError, ScarcityError, SubmissionError, one_line
 from ..judging.card import number
 from ..paths import Course, Lesson
-from .attempts import USED, Attempt, course_of_copy, graded_attempts
+from .attempts import GRADED, REFUSED, USED, Attempt, course_of_copy
 from .collect import collect
 from .exchange import WRITTEN, CollectPlainFiles, Delivery
 from .rules import Rules, duration, now_utc
@@ -31,6 +31,7 @@ COPIED_SECONDS = 2.0  # a file in the inbox that has not changed for so long has
 COLLECTED = "collected by hand"  # before a lesson was graded at hand-in
 COLLECTED_BEFORE = "It was collected before."
 NO_ROOM = (ENOSPC, EDQUOT, EIO, EROFS)  # nobody's attempt can be written down
+NO_MEMORY, FREE_ENDS = str(ScarcityError()), 2
 ASIDE = ".inbox"  # no student's id begins with a dot
 
 
@@ -229,6 +230,16 @@ class Turn:
     waiting: tuple[Delivered, ...] = ()  # those whose turn comes later
 
 
+def counted(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """Return those that are of the number allowed, and after which there is a pause.
+
+    They are those that were graded, and what was ended for want of memory, but for the first few: the computer may have
+    been at fault then, and who hands in such work again and again keeps it busy.
+    """
+    ended = [each for each in attempts if each.status == REFUSED and each.note == NO_MEMORY][FREE_ENDS:]
+    return [each for each in attempts if (each.status == GRADED and each.released) or each in ended]
+
+
 def no_room(error: OSError) -> GradebookError | None:
     """Return what an error is where it hits everybody: nobody's work can be written down."""
     return GradebookError(f"Nothing can be written down ({one_line(str(error))}).") if error.errno in NO_ROOM else None
@@ -247,7 +258,7 @@ def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rule
     old = tuple(each for each in deliveries if by_hand and each.arrived <= by_hand <= now)
     new = sorted((each for each in deliveries if each not in old), key=lambda each: each.seen)
     left_out = tuple((each, COLLECTED_BEFORE) for each in old)
-    done = [each.when for each in graded_attempts(attempts) if each.released and each.when]
+    done = [each.when for each in counted(attempts) if each.when]
     used = len(done) + sum(each.status == USED for each in attempts)
     if rules.attempts and used >= rules.attempts:
         why = f"{number(rules.attempts, 'attempt')} can be graded, and you have had them."

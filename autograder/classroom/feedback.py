@@ -22,6 +22,7 @@ from ..paths import Course, Lesson, replace_bytes, replace_text
 from .sanitize import IN_HEAD, without_scripts
 from .submissions import ODD_ID, SECRET, TIMESTAMP, files_beside, is_odd, refusal_of
 
+PAGE_MODE = 0o644  # whatever the teacher's umask is
 PAGE_SECONDS = 30.0  # a page takes one or two
 NO_PAGE = "It was graded, and no page could be made: "
 STYLE = "<style>:root { color-scheme: light dark; } body { font: 16px/1.5 system-ui, sans-serif; }</style>"
@@ -101,7 +102,13 @@ def make_page(course: Course, lesson: Lesson, student: str) -> None:
     page = course.feedback_page(lesson, student)
     if not page.is_file():
         raise CourseError(f"there is no graded notebook: `{command('grade')}`")
-    replace_text(page, without_scripts(page.read_text(encoding="utf-8")))  # nbgrader has made it read-only
+    write_page(page, without_scripts(page.read_text(encoding="utf-8")))  # nbgrader has made it read-only
+
+
+def write_page(page: Path, text: str) -> None:
+    """Write a page so that its student can read it: the exchange gets a copy with the same mode."""
+    replace_text(page, text)
+    page.chmod(PAGE_MODE)
 
 
 def release_notice(
@@ -134,7 +141,7 @@ def write_notice(course: Course, lesson: Lesson, student: str, files: Mapping[st
     """Write a page that says why there is no feedback, and beside it what nbgrader releases it by; return its path."""
     page = course.feedback_page(lesson, student)
     page.parent.mkdir(parents=True, exist_ok=True)
-    replace_bytes(page, notice_page(lesson, why).encode())
+    write_page(page, notice_page(lesson, why))
     for name in {SECRET, TIMESTAMP} & files.keys():
         replace_bytes(page.with_name(name), files[name])
     return page

@@ -107,9 +107,10 @@ class HandInService:
     """One process that grades at hand-in. Its memory holds what is not graded yet; all else is in files."""
 
     def __init__(self, course: Course, pool: Executor, jobs: int, options: Mapping[str, Any], say: Say) -> None:
-        self.course, self._pool, self._jobs, self._options, self._say = course, pool, jobs, options, say
+        self.course, self._pool, self._jobs, self._options = course, pool, jobs, options
+        self._say: Say = lambda text: say(one_line(text))
         self.exchange = open_exchange(course)
-        self._writer = AttemptWriter(course, self.exchange, say)
+        self._writer = AttemptWriter(course, self.exchange, self._say)
         self._sources = (Exchange(course, self.exchange), Inbox(course))
         self._waiting: dict[LessonOfStudent, list[Delivered]] = {}
         self._running: dict[Future[str], Work] = {}
