@@ -24,7 +24,27 @@ NESTED = 3
 LONGEST_NAME = 500
 LONGEST_STUDENT = 100  # bytes, of the 255 that a folder's name may have
 LONGEST_LIST = 2_000_000  # bytes of an archive's list of files: an upload's is a few kilobytes
-MOST_FILES, MOST_BYTES_EACH = 1000, 500 * 2**20  # that one student hands in
+MOST_FILES = 1000  # that one student hands in
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much is taken of somebody.
+
+    Args:
+        files: at most.
+        bytes: at most, of all of them.
+        reason: why no more of them: "… files, which …".
+    """
+
+    files: int
+    bytes: int
+    reason: str
+
+
+HANDED_IN = Bounds(MOST_FILES, 500 * 2**20, "files, which is more than one student hands in")
+PARSED = Bounds(100, 50 * 2**20, "notebooks, and no more of one student's are read")
+PARSED_OF_ALL = Bounds(20_000, 2**31, "notebooks, and no more of one archive are read: collect it in parts")
 
 
 @dataclass(frozen=True)
@@ -66,6 +86,11 @@ class Upload:
     archive: str = ""
 
     @property
+    def whose(self) -> str:
+        """By what its files are counted: all that tells its owner from others."""
+        return self.owner.longer or self.owner.student
+
+    @property
     def origin(self) -> str:
         """Where it is from: two uploads of one student from one origin are an earlier and a later one."""
         return self.archive if self.owner.by_lms else self.name
@@ -93,7 +118,7 @@ class CollectionReport:
     collected: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
     late: set[str] = field(default_factory=set)
-    used: dict[str, tuple[int, int]] = field(default_factory=dict)
+    used: dict[tuple[str, Bounds], tuple[int, int]] = field(default_factory=dict)
     as_before: set[str] = field(default_factory=set)
     remarks: list[str] = field(default_factory=list)
 
@@ -115,16 +140,14 @@ class CollectionReport:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_text(path, json.dumps({name: lines for name, lines in noted.items() if lines}, indent=1) + "\n")
 
-    def is_too_much(self, owner: str, size: int) -> bool:
-        """Count one more file of one upload; say whether that is more than anybody hands in."""
-        files, together = self.used.get(owner, (0, 0))
+    def is_too_much(self, owner: str, size: int, bounds: Bounds = HANDED_IN) -> bool:
+        """Count one more file of one upload; say whether that is more than is taken."""
+        files, together = self.used.get((owner, bounds), (0, 0))
         files, together = files + 1, together + size
-        self.used[owner] = files, together
-        if files == MOST_FILES + 1 or together > MOST_BYTES_EACH >= together - size:
-            self.left_out.append(
-                f"{owner}: whatever comes after {files - 1} files, which is more than one student hands in"
-            )
-        return files > MOST_FILES or together > MOST_BYTES_EACH
+        self.used[owner, bounds] = files, together
+        if files == bounds.files + 1 or together > bounds.bytes >= together - size:
+            self.left_out.append(f"{owner}: whatever comes after {files - 1} {bounds.reason}")
+        return files > bounds.files or together > bounds.bytes
 
 
 def noted_left_out(path: Path) -> dict[str, list[str]]:
@@ -267,7 +290,7 @@ def read_zip(
             if not info.is_dir() and not is_junk(info.filename):
                 yield from zip_member(name, archive, info, lesson, report, upload, depth)
             elif upload:  # reading the list of them takes as long as that of files
-                report.is_too_much(upload.owner.longer or upload.owner.student, 0)
+                report.is_too_much(upload.whose, 0)
 
 
 def zip_member(
@@ -284,7 +307,7 @@ def zip_member(
     inner = f"{folder}/{path}"
     upload = upload or upload_of(path, lesson, name)
     large = info.file_size > MOST_UNPACKED_BYTES
-    if report.is_too_much(upload.owner.longer or upload.owner.student, 0 if large else info.file_size):
+    if report.is_too_much(upload.whose, 0 if large else info.file_size):
         return
     if large:
         report.left_out.append(f"{inner}: larger than {MOST_UNPACKED_BYTES // 2**20} MB")

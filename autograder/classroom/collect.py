@@ -20,6 +20,8 @@ from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of
 from ..paths import Course, Lesson
 from .archives import (
     LONGEST_NAME,
+    PARSED,
+    PARSED_OF_ALL,
     CollectionReport,
     DeliveredFile,
     Owner,
@@ -159,7 +161,13 @@ def candidates_in(
     lesson: Lesson, file: DeliveredFile, path: Path, report: CollectionReport, aside: Path
 ) -> list[Candidate]:
     """Return the submission that a file is, put aside, or report why it is none."""
-    problem = problem_with(lesson, file.name, file.content)
+    problem = problem_unread(file.name, file.content)
+    if not problem and (
+        report.is_too_much(file.upload.whose, len(file.content), PARSED)
+        or report.is_too_much(path.name, len(file.content), PARSED_OF_ALL)
+    ):
+        return []
+    problem = problem or problem_with(lesson, file.name, file.content)
     if problem or not safe_student_id(file.upload.owner.student):
         report.left_out.append(f"{file.name}: {problem or 'no student name in its path'}")
         return []
@@ -265,14 +273,19 @@ def keep_original(course: Course, lesson: Lesson, path: Path, base: Path) -> Non
         shutil.copy2(path, kept, follow_symlinks=False)
 
 
-def problem_with(lesson: Lesson, name: str, content: bytes) -> str:
-    """Say why a file is no submission of this lesson, or ''."""
+def problem_unread(name: str, content: bytes) -> str:
+    """Say why a file is not read, or ''."""
     if not name.endswith(".ipynb"):
         return "not a notebook"
     if len(name) > LONGEST_NAME:
         return "its name is too long"
     if len(content) > BUDGET.bytes:  # reading it takes twenty times its size in memory
         return NOTEBOOK_TOO_LARGE
+    return ""
+
+
+def problem_with(lesson: Lesson, name: str, content: bytes) -> str:
+    """Say why a notebook is no submission of this lesson, or ''."""
     try:
         cells = cells_in(content)
     except TooManyValuesError:
