@@ -15,7 +15,7 @@ from autograder.authoring.sample_submissions import submission
 from autograder.classroom import collect as collecting_module
 from autograder.classroom.archives import PARSED, upload_of
 from autograder.classroom.collect import collect
-from autograder.classroom.submissions import SECRET, store_submission
+from autograder.classroom.submissions import OWNER, SECRET, store_submission
 
 from .conftest import LESSON
 
@@ -147,3 +147,29 @@ def test_one_name_that_can_be_read_in_two_ways_does_not_make_a_class_one_student
     files = {**dict.fromkeys(moodle("Ann Lee_1", "Bob Ray_2"), notebook), odd: notebook}
     (folder / "class.zip").write_bytes(zipped(**files, **{"Cy Fox_3_assignsubmission_onlinetext/x.html": b"x"}))
     assert {"Ann_Lee", "Bob_Ray"} < set(collect(scratch, scratch.lesson(LESSON), folder).collected)
+
+
+def test_a_moodle_name_in_canvas_form_claims_nobody_elses_upload(scratch, package, tmp_path) -> None:
+    """In Moodle, people may call themselves whatever they like."""
+    notebook = notebook_text(submission(package, {})).encode()
+    files = {f"doejane_1234_567890_{LESSON}.ipynb": notebook}
+    for n in range(2):
+        files[f"doejane_1234_567891_x_55_assignsubmission_file/{n}.ipynb"] = notebook + b" "
+    (tmp_path / "class.zip").write_bytes(zipped(**files))
+    report = collect(scratch, scratch.lesson(LESSON), tmp_path / "class.zip")
+    (line,) = report.left_out
+    assert line.endswith("its name has the marks of two systems, so a person has to say whose it is")
+    assert scratch.submission(scratch.lesson(LESSON), "doejane_1234").read_bytes() == notebook
+
+
+def test_a_name_and_number_of_one_system_are_nobody_of_another_one(collecting) -> None:
+    assert collecting({f"doejane_1234_567890_{LESSON}.ipynb": b"canvas"}) == {"doejane_1234": "canvas"}
+    both = {"doejane_1234": "canvas", "doejane": "moodle"}
+    assert collecting({f"doejane_1234_assignsubmission_file/{LESSON}.ipynb": b"moodle"}) == both
+
+
+def test_an_owner_that_was_noted_without_its_system_keeps_the_id(collecting, scratch) -> None:
+    files = {f"{LESSON}.ipynb": b"{}", OWNER: b"Jane Doe_100"}
+    store_submission(scratch, scratch.lesson(LESSON), "Jane_Doe", files)
+    found = collecting(moodle("Jane Doe_100", "Jane Doe_200"))
+    assert found == {"Jane_Doe": "Jane Doe_100", "Jane_Doe_200": "Jane Doe_200"}

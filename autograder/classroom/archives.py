@@ -52,23 +52,23 @@ class Owner:
     """Who has handed something in, as its name says.
 
     Args:
-        student: as the name writes it; '' where it names nobody.
+        student: as the name writes it; '' where it names nobody, or may be read as two systems'.
         longer: more of the name, for telling apart students who would be read as one; '' where it is certain.
         late: the learning management system says that it came late.
         handed_in: when, as nbgrader's timestamps are written; '' where the name does not say.
-        by_lms: the name is a learning management system's.
+        system: the learning management system whose name it is; '' where whoever named the file says whose it is.
     """
 
     student: str
     longer: str = ""
     late: bool = False
     handed_in: str = ""
-    by_lms: bool = True
+    system: str = ""
 
     @property
     def key(self) -> str:
         """Whose it is within a lesson, as nobody can choose who hands in; '' where whoever named the file says so."""
-        return (self.longer or self.student) if self.by_lms else ""
+        return f"{self.system}:{self.longer or self.student}" if self.system else ""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Upload:
     @property
     def origin(self) -> str:
         """Where it is from: two uploads of one student from one origin are an earlier and a later one."""
-        return self.archive if self.owner.by_lms else self.name
+        return self.archive if self.owner.system else self.name
 
 
 @dataclass(frozen=True)
@@ -170,6 +170,8 @@ CANVAS = re.compile(r"(?P<student>[^_]+)_(?P<late>LATE_)?(?P<number>\d+)_\d+_(?=
 CANVAS_MARK = re.compile(r"\d+_")
 # what is left of a notebook's name without the lesson's, and names nobody
 NO_NAME = re.compile(r"((copy|final|new|old|done|finished|solutions?|submissions?|notebook|v)[ _-]*\d*)?", re.I)
+LMS_PATTERNS = {"moodle": MOODLE, "blackboard": BLACKBOARD, "canvas": CANVAS}
+TWO_SYSTEMS = "two systems"
 # what computers write of their own accord
 JUNK = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", ".ipynb_checkpoints"})
 
@@ -178,32 +180,34 @@ def parse_lms_name(name: str, lesson: Lesson) -> Owner | None:
     """Read the name of a file or folder as learning management systems write them.
 
     Returns:
-        None where it is not one of theirs, or can be read in two ways: then all of it is the name.
+        None where it is not one of theirs, or one can have written it in two ways: then all of it is the name. Where
+        two can have written it, it names nobody: what a student chose in one may be a name in the other.
     """
-    match = lms_mark(name)
-    if match is None:
-        return None
-    if match.re is MOODLE and len(MOODLE_MARK.findall(name)) > 1:  # a person may be called like that, or a file
-        return None
-    rest = name[match.end() :]
-    if match.re is CANVAS and CANVAS_MARK.match(rest) and not rest.startswith(lesson.name):
-        return None
-    if match.re is MOODLE:
-        return Owner(match["student"], f"{match['student']}_{match['number']}")
-    if match.re is BLACKBOARD:
-        head = match["head"].removeprefix(f"{lesson.name}_")
-        student, longer = (head, "") if head != match["head"] else (head.rpartition("_")[2], head)
-        return Owner(student, longer, handed_in="{day} {hour}:{minute}:{second}".format(**match.groupdict()))
-    return Owner(f"{match['student']}_{match['number']}", late=bool(match["late"]))  # the number is the student's own
+    marks = lms_marks(name)
+    if len(marks) > 1:
+        return Owner("", name, system=TWO_SYSTEMS)
+    for system, match in marks.items():
+        rest = name[match.end() :]
+        if system == "moodle" and len(MOODLE_MARK.findall(name)) > 1:  # a person may be called like that, or a file
+            return None
+        if system == "canvas" and CANVAS_MARK.match(rest) and not rest.startswith(lesson.name):
+            return None
+        if system == "moodle":
+            return Owner(match["student"], f"{match['student']}_{match['number']}", system=system)
+        if system == "blackboard":
+            head = match["head"].removeprefix(f"{lesson.name}_")
+            student, longer = (head, "") if head != match["head"] else (head.rpartition("_")[2], head)
+            when = "{day} {hour}:{minute}:{second}".format(**match.groupdict())
+            return Owner(student, longer, handed_in=when, system=system)
+        student = f"{match['student']}_{match['number']}"  # the number is the student's own
+        return Owner(student, late=bool(match["late"]), system=system)
+    return None
 
 
-def lms_mark(name: str) -> re.Match[str] | None:
-    """Return what a learning management system wrote into a name; None where it wrote none of it.
-
-    The student has chosen how it ends, and may imitate another system there: what ends first is the system's.
-    """
-    matches = [match for pattern in (MOODLE, BLACKBOARD, CANVAS) if (match := pattern.match(name[:LONGEST_NAME]))]
-    return min(matches, key=re.Match.end, default=None)
+def lms_marks(name: str) -> dict[str, re.Match[str]]:
+    """Return what learning management systems may have written into a name, by system."""
+    begun = name[:LONGEST_NAME]
+    return {system: match for system, pattern in LMS_PATTERNS.items() if (match := pattern.match(begun))}
 
 
 def upload_of(path: str, lesson: Lesson, archive: str = "") -> Upload:
@@ -219,14 +223,14 @@ def upload_of(path: str, lesson: Lesson, archive: str = "") -> Upload:
         name = PurePosixPath(part).stem if depth == len(parts) else part
         if owner := parse_lms_name(part, lesson) or owner_named(name, lesson):
             return Upload("/".join([*filter(None, [folder]), *parts[:depth]]), owner, archive)
-    return Upload(folder, owner_named(PurePosixPath(folder).name, lesson) or Owner("", by_lms=False), archive)
+    return Upload(folder, owner_named(PurePosixPath(folder).name, lesson) or Owner(""), archive)
 
 
 def owner_named(name: str, lesson: Lesson) -> Owner | None:
     """Return whom a name without an LMS's marks names; None where it names nobody."""
     rest = re.sub(rf"[ _-]*{re.escape(lesson.name)}[ _-]*", "", name)
     student = safe_student_id(re.sub(r"[ _-]*\(\d+\)$", "", rest))
-    return None if NO_NAME.fullmatch(student) else Owner(student, by_lms=False)
+    return None if NO_NAME.fullmatch(student) else Owner(student)
 
 
 def safe_student_id(student: str) -> str:
@@ -263,7 +267,7 @@ def is_of_an_lms(stream: IO[bytes]) -> bool:
     except Exception:  # whoever opens it next says why
         return False
     outermost = {PurePosixPath(name).parts[0] for name in names if PurePosixPath(name).parts}
-    return bool(outermost) and all(map(lms_mark, outermost))
+    return bool(outermost) and all(map(lms_marks, outermost))
 
 
 def read_zip(
