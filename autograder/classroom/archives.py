@@ -24,7 +24,27 @@ NESTED = 3
 LONGEST_NAME = 500
 LONGEST_STUDENT = 100  # bytes, of the 255 that a folder's name may have
 LONGEST_LIST = 2_000_000  # bytes of an archive's list of files: an upload's is a few kilobytes
-MOST_FILES, MOST_BYTES_EACH = 1000, 500 * 2**20  # that one student hands in
+MOST_FILES = 1000  # that one student hands in
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much is taken of somebody.
+
+    Args:
+        files: at most.
+        bytes: at most, of all of them.
+        reason: why no more of them: "… files, which …".
+    """
+
+    files: int
+    bytes: int
+    reason: str
+
+
+HANDED_IN = Bounds(MOST_FILES, 500 * 2**20, "files, which is more than one student hands in")
+PARSED = Bounds(100, 50 * 2**20, "notebooks, and no more of one student's are read")
+PARSED_OF_ALL = Bounds(20_000, 2**31, "notebooks, and no more of one archive are read: collect it in parts")
 
 
 @dataclass(frozen=True)
@@ -32,23 +52,23 @@ class Owner:
     """Who has handed something in, as its name says.
 
     Args:
-        student: as the name writes it; '' where it names nobody.
+        student: as the name writes it; '' where it names nobody, or may be read as two systems'.
         longer: more of the name, for telling apart students who would be read as one; '' where it is certain.
         late: the learning management system says that it came late.
         handed_in: when, as nbgrader's timestamps are written; '' where the name does not say.
-        by_lms: the name is a learning management system's.
+        system: the learning management system whose name it is; '' where whoever named the file says whose it is.
     """
 
     student: str
     longer: str = ""
     late: bool = False
     handed_in: str = ""
-    by_lms: bool = True
+    system: str = ""
 
     @property
     def key(self) -> str:
         """Whose it is within a lesson, as nobody can choose who hands in; '' where whoever named the file says so."""
-        return (self.longer or self.student) if self.by_lms else ""
+        return f"{self.system}:{self.longer or self.student}" if self.system else ""
 
 
 @dataclass(frozen=True)
@@ -66,9 +86,14 @@ class Upload:
     archive: str = ""
 
     @property
+    def whose(self) -> str:
+        """By what its files are counted: all that tells its owner from others."""
+        return self.owner.longer or self.owner.student
+
+    @property
     def origin(self) -> str:
         """Where it is from: two uploads of one student from one origin are an earlier and a later one."""
-        return self.archive if self.owner.by_lms else self.name
+        return self.archive if self.owner.system else self.name
 
 
 @dataclass(frozen=True)
@@ -93,7 +118,7 @@ class CollectionReport:
     collected: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
     late: set[str] = field(default_factory=set)
-    used: dict[str, tuple[int, int]] = field(default_factory=dict)
+    used: dict[tuple[str, Bounds], tuple[int, int]] = field(default_factory=dict)
     as_before: set[str] = field(default_factory=set)
     remarks: list[str] = field(default_factory=list)
 
@@ -115,16 +140,14 @@ class CollectionReport:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_text(path, json.dumps({name: lines for name, lines in noted.items() if lines}, indent=1) + "\n")
 
-    def is_too_much(self, owner: str, size: int) -> bool:
-        """Count one more file of one upload; say whether that is more than anybody hands in."""
-        files, together = self.used.get(owner, (0, 0))
+    def is_too_much(self, owner: str, size: int, bounds: Bounds = HANDED_IN) -> bool:
+        """Count one more file of one upload; say whether that is more than is taken."""
+        files, together = self.used.get((owner, bounds), (0, 0))
         files, together = files + 1, together + size
-        self.used[owner] = files, together
-        if files == MOST_FILES + 1 or together > MOST_BYTES_EACH >= together - size:
-            self.left_out.append(
-                f"{owner}: whatever comes after {files - 1} files, which is more than one student hands in"
-            )
-        return files > MOST_FILES or together > MOST_BYTES_EACH
+        self.used[owner, bounds] = files, together
+        if files == bounds.files + 1 or together > bounds.bytes >= together - size:
+            self.left_out.append(f"{owner}: whatever comes after {files - 1} {bounds.reason}")
+        return files > bounds.files or together > bounds.bytes
 
 
 def noted_left_out(path: Path) -> dict[str, list[str]]:
@@ -147,6 +170,8 @@ CANVAS = re.compile(r"(?P<student>[^_]+)_(?P<late>LATE_)?(?P<number>\d+)_\d+_(?=
 CANVAS_MARK = re.compile(r"\d+_")
 # what is left of a notebook's name without the lesson's, and names nobody
 NO_NAME = re.compile(r"((copy|final|new|old|done|finished|solutions?|submissions?|notebook|v)[ _-]*\d*)?", re.I)
+LMS_PATTERNS = {"moodle": MOODLE, "blackboard": BLACKBOARD, "canvas": CANVAS}
+TWO_SYSTEMS = "two systems"
 # what computers write of their own accord
 JUNK = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", ".ipynb_checkpoints"})
 
@@ -155,32 +180,34 @@ def parse_lms_name(name: str, lesson: Lesson) -> Owner | None:
     """Read the name of a file or folder as learning management systems write them.
 
     Returns:
-        None where it is not one of theirs, or can be read in two ways: then all of it is the name.
+        None where it is not one of theirs, or one can have written it in two ways: then all of it is the name. Where
+        two can have written it, it names nobody: what a student chose in one may be a name in the other.
     """
-    match = lms_mark(name)
-    if match is None:
-        return None
-    if match.re is MOODLE and len(MOODLE_MARK.findall(name)) > 1:  # a person may be called like that, or a file
-        return None
-    rest = name[match.end() :]
-    if match.re is CANVAS and CANVAS_MARK.match(rest) and not rest.startswith(lesson.name):
-        return None
-    if match.re is MOODLE:
-        return Owner(match["student"], f"{match['student']}_{match['number']}")
-    if match.re is BLACKBOARD:
-        head = match["head"].removeprefix(f"{lesson.name}_")
-        student, longer = (head, "") if head != match["head"] else (head.rpartition("_")[2], head)
-        return Owner(student, longer, handed_in="{day} {hour}:{minute}:{second}".format(**match.groupdict()))
-    return Owner(f"{match['student']}_{match['number']}", late=bool(match["late"]))  # the number is the student's own
+    marks = lms_marks(name)
+    if len(marks) > 1:
+        return Owner("", name, system=TWO_SYSTEMS)
+    for system, match in marks.items():
+        rest = name[match.end() :]
+        if system == "moodle" and len(MOODLE_MARK.findall(name)) > 1:  # a person may be called like that, or a file
+            return None
+        if system == "canvas" and CANVAS_MARK.match(rest) and not rest.startswith(lesson.name):
+            return None
+        if system == "moodle":
+            return Owner(match["student"], f"{match['student']}_{match['number']}", system=system)
+        if system == "blackboard":
+            head = match["head"].removeprefix(f"{lesson.name}_")
+            student, longer = (head, "") if head != match["head"] else (head.rpartition("_")[2], head)
+            when = "{day} {hour}:{minute}:{second}".format(**match.groupdict())
+            return Owner(student, longer, handed_in=when, system=system)
+        student = f"{match['student']}_{match['number']}"  # the number is the student's own
+        return Owner(student, late=bool(match["late"]), system=system)
+    return None
 
 
-def lms_mark(name: str) -> re.Match[str] | None:
-    """Return what a learning management system wrote into a name; None where it wrote none of it.
-
-    The student has chosen how it ends, and may imitate another system there: what ends first is the system's.
-    """
-    matches = [match for pattern in (MOODLE, BLACKBOARD, CANVAS) if (match := pattern.match(name[:LONGEST_NAME]))]
-    return min(matches, key=re.Match.end, default=None)
+def lms_marks(name: str) -> dict[str, re.Match[str]]:
+    """Return what learning management systems may have written into a name, by system."""
+    begun = name[:LONGEST_NAME]
+    return {system: match for system, pattern in LMS_PATTERNS.items() if (match := pattern.match(begun))}
 
 
 def upload_of(path: str, lesson: Lesson, archive: str = "") -> Upload:
@@ -196,14 +223,14 @@ def upload_of(path: str, lesson: Lesson, archive: str = "") -> Upload:
         name = PurePosixPath(part).stem if depth == len(parts) else part
         if owner := parse_lms_name(part, lesson) or owner_named(name, lesson):
             return Upload("/".join([*filter(None, [folder]), *parts[:depth]]), owner, archive)
-    return Upload(folder, owner_named(PurePosixPath(folder).name, lesson) or Owner("", by_lms=False), archive)
+    return Upload(folder, owner_named(PurePosixPath(folder).name, lesson) or Owner(""), archive)
 
 
 def owner_named(name: str, lesson: Lesson) -> Owner | None:
     """Return whom a name without an LMS's marks names; None where it names nobody."""
     rest = re.sub(rf"[ _-]*{re.escape(lesson.name)}[ _-]*", "", name)
     student = safe_student_id(re.sub(r"[ _-]*\(\d+\)$", "", rest))
-    return None if NO_NAME.fullmatch(student) else Owner(student, by_lms=False)
+    return None if NO_NAME.fullmatch(student) else Owner(student)
 
 
 def safe_student_id(student: str) -> str:
@@ -240,7 +267,7 @@ def is_of_an_lms(stream: IO[bytes]) -> bool:
     except Exception:  # whoever opens it next says why
         return False
     outermost = {PurePosixPath(name).parts[0] for name in names if PurePosixPath(name).parts}
-    return bool(outermost) and all(map(lms_mark, outermost))
+    return bool(outermost) and all(map(lms_marks, outermost))
 
 
 def read_zip(
@@ -267,7 +294,7 @@ def read_zip(
             if not info.is_dir() and not is_junk(info.filename):
                 yield from zip_member(name, archive, info, lesson, report, upload, depth)
             elif upload:  # reading the list of them takes as long as that of files
-                report.is_too_much(upload.owner.longer or upload.owner.student, 0)
+                report.is_too_much(upload.whose, 0)
 
 
 def zip_member(
@@ -284,7 +311,7 @@ def zip_member(
     inner = f"{folder}/{path}"
     upload = upload or upload_of(path, lesson, name)
     large = info.file_size > MOST_UNPACKED_BYTES
-    if report.is_too_much(upload.owner.longer or upload.owner.student, 0 if large else info.file_size):
+    if report.is_too_much(upload.whose, 0 if large else info.file_size):
         return
     if large:
         report.left_out.append(f"{inner}: larger than {MOST_UNPACKED_BYTES // 2**20} MB")

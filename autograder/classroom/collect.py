@@ -19,14 +19,18 @@ from ..grading.untrusted import TooManyValuesError
 from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of
 from ..paths import Course, Lesson
 from .archives import (
+    LMS_PATTERNS,
     LONGEST_NAME,
+    PARSED,
+    PARSED_OF_ALL,
+    TWO_SYSTEMS,
     CollectionReport,
     DeliveredFile,
     Owner,
     Upload,
     is_junk,
     is_of_an_lms,
-    lms_mark,
+    lms_marks,
     read_zip,
     safe_student_id,
     upload_of,
@@ -108,7 +112,7 @@ def packed_by_an_lms(lesson: Lesson, origin: Path, files: list[Path], report: Co
     Their names do not tell, and a student can imitate what is in them. So nothing else may be beside them.
     """
     zips = [path for path in files if path.parent == origin and path.suffix.lower() == ".zip"]
-    loose = {path for path in zips if not lms_mark(path.name) and holds_an_lms(path)}
+    loose = {path for path in zips if not lms_marks(path.name) and holds_an_lms(path)}
     others = [path for path in files if path not in loose and path.suffix.lower() in DELIVERED]
     if not others:
         return loose
@@ -143,7 +147,7 @@ def expand(lesson: Lesson, path: Path, base: Path, packed: bool, report: Collect
         report.left_out.append(f"{outer}: not a notebook")
         return
     upload = upload_of(outer, lesson)
-    many = packed and not upload.owner.by_lms
+    many = packed and not upload.owner.system
     try:
         with open_folder(base, path.relative_to(base).parts[:-1]) as folder:
             if path.suffix.lower() == ".zip":
@@ -159,7 +163,17 @@ def candidates_in(
     lesson: Lesson, file: DeliveredFile, path: Path, report: CollectionReport, aside: Path
 ) -> list[Candidate]:
     """Return the submission that a file is, put aside, or report why it is none."""
-    problem = problem_with(lesson, file.name, file.content)
+    if file.upload.owner.system == TWO_SYSTEMS:
+        line = f"{file.upload.name}: its name has the marks of two systems, so a person has to say whose it is"
+        report.left_out += [line] if report.left_out[-1:] != [line] else []
+        return []
+    problem = problem_unread(file.name, file.content)
+    if not problem and (
+        report.is_too_much(file.upload.whose, len(file.content), PARSED)
+        or report.is_too_much(path.name, len(file.content), PARSED_OF_ALL)
+    ):
+        return []
+    problem = problem or problem_with(lesson, file.name, file.content)
     if problem or not safe_student_id(file.upload.owner.student):
         report.left_out.append(f"{file.name}: {problem or 'no student name in its path'}")
         return []
@@ -168,8 +182,9 @@ def candidates_in(
 
 def store_latest(course: Course, lesson: Lesson, candidates: Sequence[Candidate], report: CollectionReport) -> None:
     """Store each student's latest notebook, and report what is left out."""
-    known, by_student = owners_of(course, lesson), dict[str, list[Candidate]]()
-    students = students_of({c.owner for c in candidates if c.owner.by_lms}, known)
+    known = with_systems(owners_of(course, lesson), {c.owner.key for c in candidates})
+    by_student = dict[str, list[Candidate]]()
+    students = students_of({c.owner for c in candidates if c.owner.system}, known)
     for candidate in candidates:
         plain = safe_student_id(candidate.owner.student)
         by_student.setdefault(students.get(candidate.owner.key, plain), []).append(candidate)
@@ -210,6 +225,18 @@ def put_aside(file: DeliveredFile, folder: Path) -> Path:
     return Path(path)
 
 
+def with_systems(known: Mapping[str, str], keys: Collection[str]) -> dict[str, str]:
+    """Return what is known of submissions that are there; an earlier version did not write down which system it was."""
+    whole = {without_system(key): key for key in keys}
+    return {student: whole.get(key, key) for student, key in known.items()}
+
+
+def without_system(key: str) -> str:
+    """Return what a system calls an owner, without which system it is."""
+    system, _, name = key.partition(":")
+    return name if system in LMS_PATTERNS else key
+
+
 def students_of(owners: Collection[Owner], known: Mapping[str, str]) -> Mapping[str, str]:
     """Return who is meant by what a system calls the owners of uploads. Nobody takes an id that another one has.
 
@@ -218,14 +245,14 @@ def students_of(owners: Collection[Owner], known: Mapping[str, str]) -> Mapping[
         known: by student, what a system calls whose submission is there; '' where a person has named it.
     """
     ids = {key: student for student, key in known.items() if key}
-    groups: dict[str, set[str]] = {}
+    groups: dict[str, dict[str, str]] = {}
     for owner in owners:
         if owner.key not in ids:
-            groups.setdefault(safe_student_id(owner.student), set()).add(owner.longer)
+            groups.setdefault(safe_student_id(owner.student), {})[owner.key] = owner.longer
     for student, names in groups.items():
-        others = {known[student]} if student in known else set()
-        longer = longer_ids(student, sorted(names - {""}), sorted(names | others))
-        ids |= {name or student: longer.get(name, student) for name in names}
+        others = {without_system(known[student])} if student in known else set()
+        longer = longer_ids(student, sorted({*names.values()} - {""}), sorted({*names.values()} | others))
+        ids |= {key: longer.get(name, student) for key, name in names.items()}
     return ids
 
 
@@ -265,14 +292,19 @@ def keep_original(course: Course, lesson: Lesson, path: Path, base: Path) -> Non
         shutil.copy2(path, kept, follow_symlinks=False)
 
 
-def problem_with(lesson: Lesson, name: str, content: bytes) -> str:
-    """Say why a file is no submission of this lesson, or ''."""
+def problem_unread(name: str, content: bytes) -> str:
+    """Say why a file is not read, or ''."""
     if not name.endswith(".ipynb"):
         return "not a notebook"
     if len(name) > LONGEST_NAME:
         return "its name is too long"
     if len(content) > BUDGET.bytes:  # reading it takes twenty times its size in memory
         return NOTEBOOK_TOO_LARGE
+    return ""
+
+
+def problem_with(lesson: Lesson, name: str, content: bytes) -> str:
+    """Say why a notebook is no submission of this lesson, or ''."""
     try:
         cells = cells_in(content)
     except TooManyValuesError:

@@ -36,6 +36,7 @@ from .codec import pack, pack_answer, pack_call, pack_outcome, unpack, unpack_an
 from .limits import Limits
 from .not_graded import refuse_input, replace_what_is_not_run
 from .shell import TOO_MUCH, GradingShell
+from .texts import refuse_texts
 
 NO_SUCH_NAME = "NotDefined"
 LONGEST_TRIAL = 0.5  # seconds of processor time; one that is still in a call of C by then ends its process
@@ -153,6 +154,7 @@ def redirect_standard_streams() -> None:
 
 def run_cell(shell: Any, request: dict[str, Any], _channel: socket.socket) -> bytes:
     """Run one cell and return its outputs as a message."""
+    refuse_texts()
     try:
         outputs, success = shell.run(request["source"], request["output_bytes"])
         result = {"success": success, "count": shell.execution_count - 1}
