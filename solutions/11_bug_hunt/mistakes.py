@@ -384,8 +384,8 @@ find.mutant("exactly_equal", body="""
     tester = Tester()
     tester.same = lambda a, b: a.equal(b)
     return tester(attention)""",
-    says="Right attentions were accused of a wrong softmax, as when results have to be equal to the last digit. Allow "
-    "for rounding.")
+    says="Attentions without a bug were accused of a wrong softmax, as when results have to be equal to the last "
+    "digit. Allow for rounding.")
 find.mutant("tolerance_too_tight", body="""
     tester = Tester()
     tester.same = lambda a, b: close(a, b, 1e-08)
@@ -437,8 +437,8 @@ find.mutant("positive_values", "torch.randn", "torch.rand",
 find.mutant("no_masks", "first(tests) | first(masks)", "first(tests)", hint=2,
     says="No bug with masks was ever found. Try each attention with a mask that hides something.")
 find.mutant("one_rule_for_all", "k2[sentence, :, position]", "k2[sentence, :, sentence]", hint=2,
-    says="Right attentions were accused of a leak, as when a key or value is changed that some query may see. In each "
-    "sentence, change only what its own mask hides.")
+    says="Attentions without a bug were accused of a leak, as when a key or value is changed that some query may see. "
+    "In each sentence, change only what its own mask hides.")
 find.mutant("values_changed_only", "k2[sentence, :, position]", "v2[sentence, :, position]", hint=2,
     says="A leak through hidden keys went unnoticed, as when only hidden values are changed. A hidden key can matter "
     "too, through what softmax divides by.")
