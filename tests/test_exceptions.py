@@ -188,6 +188,12 @@ def test_the_line_is_the_students_own_and_the_shapes_that_met_are_named() -> Non
     assert what_happened(outcome).endswith("There x is (3, 4), k is (5, 4).")
 
 
+def test_an_empty_list_on_the_line_that_stopped_is_named() -> None:
+    best = in_a_cell("def best(q):\n    pairs = [x for x in q if x > 9]\n    return pairs[0]\n", "best")
+    outcome = capture_outcome(lambda: best([1, 2]))
+    assert (outcome.kind, outcome.shapes) == ("IndexError", "pairs is an empty list")
+
+
 OPEN = "def scores(q, k):\n    # YOUR CODE HERE\n    raise NotImplementedError()\n"
 
 
@@ -264,3 +270,12 @@ def test_a_hidden_checks_error_repeats_nothing_of_its_text() -> None:
     message = judge("task", [target], [error], {}).failure.message
     assert message.startswith(ANSWERS["error unseen"])
     assert not any(number in message for number in ("12", "34", "56"))
+
+
+def test_a_hidden_checks_error_names_the_line_where_it_was_handed_in() -> None:
+    target = Target("t", "T.", 1, fingerprint(Returned(torch.ones(2))), hidden=True)
+    cell = "def task(x):\n    return x.view(2)"
+    unseen = ANSWERS["error unseen"], ANSWERS["error in line"].format(line=2)
+    for where, said in (("return secret", unseen[0]), ("return x.view(2)", unseen[1])):
+        message = judge("task", [target], [Raised("RuntimeError", "no", where)], {}, source=cell).failure.message
+        assert message.startswith(said)

@@ -15,6 +15,7 @@ from autograder.judging.case import Case
 from autograder.judging.diagnose import EXPLAINERS, explanations
 from autograder.judging.fingerprint import fingerprint
 from autograder.judging.recognize import speaks_of, without_praise
+from autograder.judging.sentences import OBSERVED
 from autograder.judging.target import Target
 from autograder.judging.trial import Trials
 from autograder.judging.values import Lost, Raised, Returned
@@ -153,6 +154,22 @@ def test_of_two_mistakes_both_are_told() -> None:
     assert (failure.rule, failure.mistake) == ("known_mistake_in_another_form", "the_occurrence_itself")
     assert key.messages(exercise)["the_occurrence_itself"] in failure.message
     assert "float32" in failure.detail
+
+
+PLAIN_NUMBERS = """
+def soft_lookup(query, key, value, temperature=1.0):
+    scores = torch.tensor([(k @ query).item() for k in key], dtype=value.dtype)
+    return (scores / temperature).softmax(0) @ value
+"""
+
+
+def test_where_a_gradient_is_lost_the_line_is_named() -> None:
+    key, exercise = key_of("01_why_attention"), "soft_lookup"
+    names = {**key.reference, exercise: key.define(PLAIN_NUMBERS, exercise)}
+    outcomes = [check.values(names[exercise], SEED) for check in key.checks_of(exercise)]
+    failure = key.verdict(exercise, SEED, outcomes, PLAIN_NUMBERS, Trials(names, exercise, 20.0).run).failure
+    assert failure.mistake == "no_gradient"
+    assert failure.message.endswith(OBSERVED["cut"].format(cut="line 3, `(k @ query).item()`"))
 
 
 def test_what_a_layer_is_called_makes_no_other_mistake() -> None:

@@ -149,6 +149,18 @@ wrong(
     *("exponentials.sum(dim=dim, keepdim=True)", "(exponentials.sum(dim=dim, keepdim=True) + 1e-6)"),
 )
 wrong(
+    *(LESSON_4, "temperature_softmax", "a_millionth_in_the_denominator"),
+    "return (shifted / temperature).softmax(dim=dim)",
+    "e = (shifted / temperature).exp()\nreturn e / (e.sum(dim, keepdim=True) + 1e-6)",
+)
+wrong(
+    *("01_why_attention", "additive_attention", "a_millionth_in_the_denominator"),
+    body="""
+        weights = additive_scores(query, key, w_q, w_k, v).exp()
+        weights = weights / (weights.sum(-1, keepdim=True) + 1e-6)
+        return weights @ value, weights""",
+)
+wrong(
     *(LESSON_4, "attention_entropy", "rounding_of_the_dtype_is_added"),
     *("safe.log()", "(weights + torch.finfo(weights.dtype).eps).log()"),
 )

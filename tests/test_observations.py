@@ -51,6 +51,26 @@ def test_a_value_that_nothing_reads_is_named(body: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            "for i in x:\n        x = x + i\n        return x",
+            "The loop in line 2 runs one round at most: line 4 ends it.",
+        ),
+        ("for i in x:\n        if i: continue\n        return i", ""),
+        ("return torch.randn(x)", "Line 2, `torch.randn(x)`, does not draw from `generator`."),
+        ("return torch.randn(x, generator=generator)", ""),
+        ("return x if scale else 1", "Line 2 asks whether `scale` is true: 0 counts as None there."),
+        ("return x and not scale", "Line 2 asks whether `scale` is true: 0 counts as None there."),
+        ("return x if scale is None else scale", ""),
+    ],
+)
+def test_what_a_reader_would_stumble_over_is_named(body: str, said: str) -> None:
+    source = f"def f(x, generator, scale=None):\n    {body}\n    return generator, scale"
+    assert "".join(unread_names(source)) == said
+
+
+@pytest.mark.parametrize(
     ("forward", "said"),
     [("return x", ["self.norm"]), ("return self.norm(x)", []), ("return getattr(self, 'norm')(x)", [])],
 )

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 import torch
 
+from autograder.judging.sentences import OBSERVED
 from autograder.judging.trace import MARK, first_special, marked, watching
 
-HONEST = torch.tensor([[2.0, 2.0, 11.0, 16.0], [0.0, 0.0, 0.0, 0.0]], dtype=torch.float64)
+HONEST = torch.tensor([[2.0, 2.0, 11.0, 16.0], *[[0.0] * 4] * 3], dtype=torch.float64)
 CELL = "def f(x):\n    return x - x"
 
 
@@ -21,7 +22,7 @@ def told(*lines: str, x: Any) -> str:
         names["f"](x)
     assert watch
     assert "first" not in names
-    return first_special(watch.table(), cell)
+    return first_special(watch.table(), cell, ("nan", "cut", "back"))
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,7 @@ def told(*lines: str, x: Any) -> str:
         (("y = x / 0", "return y - y"), "Infinity appears first in line 4, `x / 0`, and NaN in line 5, `y - y`."),
         (("for _ in range(2):", "    x = x * 0 / 0", "return x"), "NaN appears first in line 5, `x * 0 / 0`."),
         (("return [x.log(), (-x).sqrt()]",), "NaN appears first in line 4, `(-x).sqrt()`."),
+        (("x = 100 * x", "return x.exp() / x.exp()"), "Infinity appears first in line 5, `x.exp()`, and NaN in line 5"),
         (("y = x.clone()", "y /= y - y", "y -= y", "return y"), "Infinity appears first in line 5, `y /= y - y`, and"),
     ],
 )
@@ -44,6 +46,31 @@ def test_infinity_that_came_in_is_not_told_as_a_cause() -> None:
     assert told("return x - x", x=torch.tensor([torch.inf])) == "NaN appears first in line 4, `x - x`."
 
 
+@pytest.mark.filterwarnings("ignore:Converting a tensor")
+@pytest.mark.parametrize(
+    ("lines", "cut"),
+    [
+        (("y = x * 2", "return x * y[0].item()"), "line 5, `y[0].item()`"),
+        (("return torch.tensor([x[0], x[1]])",), "line 4, `torch.tensor([x[0], x[1]])`"),
+        (("y = x * 2", "return y.data"), "line 5, `y.data`"),
+        (("return x * float(x.sum())",), "line 4, `float(x.sum())`"),
+        (("with torch.no_grad():", "    y = x * 2", "return y"), "line 5, `x * 2`"),
+        (("return x * torch.ones_like(x) * (x.argmax() + 1)",), ""),
+    ],
+)
+def test_what_autograd_cannot_follow_is_named(lines: tuple[str, ...], cut: str) -> None:
+    assert told(*lines, x=torch.ones(3, requires_grad=True)) == (OBSERVED["cut"].format(cut=cut) if cut else "")
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [("x[i - 1]", True), ("x[i]", False), ("x[-1]", False), ("x[-i - 1]", False), ("x[i, i - 1]", True)],
+)
+def test_an_index_that_becomes_negative_is_named(code: str, said: bool) -> None:
+    words = told("i = 0", f"return {code}", x=torch.ones(3, 3))
+    assert words == (OBSERVED["back"].format(back=f"line 5, `{code}`") if said else "")
+
+
 def test_what_is_not_to_be_looked_at_is_not() -> None:
     with watching(CELL, "cell") as watch:
         assert watch is None
@@ -55,9 +82,9 @@ def test_what_is_not_to_be_looked_at_is_not() -> None:
     [None, [1.0, 2.0], HONEST[0], HONEST.float(), -HONEST, HONEST * torch.inf, torch.full_like(HONEST, torch.nan)],
 )
 def test_a_forged_table_says_nothing(forged: object) -> None:
-    assert first_special(HONEST, CELL) == "NaN appears first in line 2, `x - x`."
-    assert first_special(forged, CELL) == ""
+    assert first_special(HONEST, CELL, ["nan"]) == "NaN appears first in line 2, `x - x`."
+    assert first_special(forged, CELL, ["nan"]) == ""
 
 
 def test_a_table_of_places_that_are_none_says_nothing() -> None:
-    assert first_special(HONEST + 7, CELL) == ""
+    assert first_special(HONEST + 7, CELL, ["nan"]) == ""

@@ -16,7 +16,7 @@ from .case import Case, Explainer, Explanation, Failure
 from .check import NO_RETURN
 from .compare import Picture, contract, differing, first_difference, kind_of_trouble, label_in
 from .edits import family_of
-from .exceptions import meaning, what_happened
+from .exceptions import line_of, meaning, what_happened
 from .fingerprint import (
     Fingerprint,
     distance,
@@ -165,7 +165,9 @@ def exception(case: Case) -> Explanation | None:
     if not isinstance(case.outcome, Raised):
         return None
     name, message = meaning(case.outcome)
-    unseen = f"{ANSWERS['error unseen']} {message}".strip()
+    line = line_of(case.outcome, case.source)
+    where = ANSWERS["error in line"].format(line=line) if line else ANSWERS["error unseen"]
+    unseen = f"{where} {message}".strip()
     return Explanation(message, unseen, sentence=name) if message or case.target.hidden else None
 
 

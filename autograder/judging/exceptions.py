@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .sentences import ERRORS
-from .values import Raised
+from .values import Outcome, Raised
 
 LONGEST = 160  # characters of an error's own text
 
@@ -106,3 +106,11 @@ def what_happened(error: Raised) -> str:
     line = f" in `{error.where}`" if error.where else ""
     shapes = f". There {error.shapes}." if error.shapes else ""
     return f"It stopped with {error.kind}{line}{': ' + first if first else ''}{shapes}"
+
+
+def line_of(outcome: Outcome, cell: str) -> int:
+    """Return the line of a cell that an exception came from; 0 where that is not known."""
+    if not isinstance(outcome, Raised) or not outcome.where:
+        return 0
+    lines = [line.strip() for line in cell.split("\n")]
+    return lines.index(outcome.where) + 1 if lines.count(outcome.where) == 1 else 0

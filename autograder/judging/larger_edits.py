@@ -10,11 +10,11 @@ from .site import Change, Site, defaults_of, line_of, made, parameters_of, state
 from .smaller_edits import expression_around
 from .syntax import called, number_in
 
-Block = ast.For | ast.While | ast.With
+Block = ast.For | ast.While | ast.With | ast.If
 
 
 def moved_out(site: Site) -> Iterator[Change]:
-    """A statement of a loop or a `with` block comes after the block, or before it."""
+    """A statement of a loop, a `with` or an `if` comes after that block, or before it."""
     node = site.node
     body = node.body if isinstance(node, Block) else []
     for i, statement in enumerate(body if len(body) > 1 else ()):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Any
 
 from torch import Tensor
 
 from .sentences import OBSERVED
-from .site import in_one_line, parameters_of
-from .syntax import called, definition, is_self, parsed
+from .site import defaults_of, in_one_line, parameters_of
+from .syntax import DRAW, called, definition, is_self, parsed
 
 MOST_NAMED = 2
 NOT_READ = ("self", "cls")
@@ -87,7 +88,7 @@ def unread_names(source: str) -> list[str]:
                 kind = "unread" if len(unread) == 1 else "unread ones"
                 sentences.append(OBSERVED[kind].format(name="` and `".join(unread)))
         sentences += [OBSERVED["unread field"].format(name=name) for name in unread_fields(node)]
-        sentences += [sentence for function in functions for sentence in unread_values(function)]
+        sentences += [said for function in functions for said in (*unread_values(function), *slips_in(function))]
     return sentences[:MOST_NAMED]
 
 
@@ -113,6 +114,22 @@ def unread_values(function: ast.FunctionDef) -> Iterator[str]:
             yield OBSERVED["unread value"].format(name=names[0], line=part.lineno)
         elif isinstance(part, ast.Expr) and is_new_tensor(part.value):
             yield OBSERVED["dropped"].format(code=in_one_line(ast.unparse(part)), line=part.lineno)
+
+
+def slips_in(function: ast.FunctionDef) -> Iterator[str]:
+    """Yield a sentence about each loop that ends at once, draw without the generator, and None taken for a no."""
+    optional = [name for name, default in defaults_of(function).items() if getattr(default, "value", "") is None]
+    parts: Iterator[Any] = ast.walk(function)
+    for part in parts:
+        loops = isinstance(part, ast.For | ast.While) and isinstance(part.body[-1], ast.Return | ast.Break)
+        if loops and not any(isinstance(inner, ast.Continue) for inner in ast.walk(part)):
+            yield OBSERVED["one round"].format(line=part.lineno, end=part.body[-1].lineno)
+        if called(part) in DRAW and "generator" in set(parameters_of(function)) - names_in(part):
+            yield OBSERVED["own draw"].format(line=part.lineno, code=in_one_line(ast.unparse(part)))
+        asked = [getattr(part, "test", None), *getattr(part, "values", ())]  # of an `if`, of `and` and `or`
+        asked += [part.operand] if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not) else []
+        for name in (each.id for each in asked if isinstance(each, ast.Name) and each.id in optional):
+            yield OBSERVED["none as false"].format(line=part.lineno, name=name)
 
 
 def is_new_tensor(node: ast.expr) -> bool:

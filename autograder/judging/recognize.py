@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from .case import Case, Explanation
 from .fingerprint import Fingerprint, fingerprint, same
 from .observations import parts_of
-from .sentences import ANSWERS, ANY_VALUE
+from .sentences import ANSWERS, ANY_VALUE, OBSERVED
 from .syntax import called
 from .target import Target, shows_numbers
 from .values import Returned
@@ -114,7 +114,9 @@ def told(explanation: Explanation, name: str, case: Case, *, alone: bool) -> Exp
 def with_proof(explanation: Explanation, case: Case) -> Explanation:
     """Return an author's words with the edit of the student's code that passes, where it says more than a number."""
     if not (proved := proof(case)):
-        return explanation
+        cut = SENTENCES.split(case.search())[0]  # which line it is, where a gradient was lost
+        said = cut.startswith(OBSERVED["cut"].split("{")[0])
+        return replace(explanation, message=f"{explanation.message} {cut}") if said else explanation
     sure = [sentence for sentence in SENTENCES.split(explanation.message) if not OPEN.search(sentence)]
     return replace(explanation, message=" ".join([*sure, proved]))
 

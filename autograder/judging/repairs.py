@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from .compare import label_in
+from .exceptions import line_of, meaning
 from .fingerprint import Fingerprint, fingerprint, is_far_too_large
 from .neighbors import Edit
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
@@ -134,15 +135,19 @@ class Search:
         if self._tried.special is None:
             self._tried.special = self._special()
         yield self._tried.special
-        yield from (repair.sentence for repair in self.repairs())
+        for repair in self.repairs():
+            yield repair.sentence if repair.complete else f"{self._tried.special} {repair.sentence}".strip()
 
     def _special(self) -> str:
-        """Say where NaN appears first that the right result has not: the code runs again, and is looked at."""
+        """Say where NaN appears first, or what autograd cannot follow: the code runs again, and is looked at."""
         right = self._targets[self._order[0]].right if self._order else {}
-        if not self._tried.tree.body or not has_new_nan(fingerprint(self._before), right):
+        if not self._tried.tree.body or isinstance(self._before, Lost):
             return ""
+        mine = fingerprint(self._before)
+        wrong = {"nan": has_new_nan(mine, right), "cut": lacks_gradient(self._before, mine, right), "back": True}
         seen = self._trace(marked(self._tried.cell), self._order[0])
-        return first_special(seen.tree, self._tried.cell) if isinstance(seen, Returned) else ""
+        kinds = [kind for kind in wrong if wrong[kind]]
+        return first_special(seen.tree, self._tried.cell, kinds) if isinstance(seen, Returned) else ""
 
     def repairs(self) -> Iterator[Repair]:
         """Yield what is found, each better than the one before it."""
@@ -260,6 +265,14 @@ def has_new_nan(mine: Fingerprint, right: Fingerprint) -> bool:
     return any(leaf.get("nan") and not theirs.get(p, {}).get("nan") for p, leaf in mine.get("leaves", {}).items())
 
 
+def lacks_gradient(outcome: Outcome, mine: Fingerprint, right: Fingerprint) -> bool:
+    """Say whether no gradient came back: None where a tensor was asked for, or autograd's error."""
+    if isinstance(outcome, Raised):
+        return meaning(outcome)[0] == "no gradient"
+    theirs, leaves = right.get("leaves", {}), mine.get("leaves", {})
+    return any(leaf.get("type") == "NoneType" and "dtype" in theirs.get(p, {}) for p, leaf in leaves.items())
+
+
 def is_small(edit: Edit) -> bool:
     """Say whether an edit leaves so much of the code that passing some checks tells something. Any number may."""
     return edit.size <= Size.OPERATION and not ANY_VALUE.search(edit.change)
@@ -270,11 +283,3 @@ def settled(edits: Sequence[Edit]) -> list[Edit]:
     names = Counter(edit.site for edit in edits if edit.size is Size.NAME)
     kept = [edit for edit in edits if names[edit.site] < MANY_NAMES]
     return sorted(kept, key=lambda edit: (edit.size, edit.change not in DEFINITE, len(edit.writes), len(edit.piece)))
-
-
-def line_of(outcome: Outcome, cell: str) -> int:
-    """Return the line of a cell that an exception came from; 0 where that is not known."""
-    if not isinstance(outcome, Raised) or not outcome.where:
-        return 0
-    lines = [line.strip() for line in cell.split("\n")]
-    return lines.index(outcome.where) + 1 if lines.count(outcome.where) == 1 else 0

@@ -29,6 +29,7 @@ ANSWERS: Mapping[str, str] = {
     "no value unseen": f"It was stopped {UNSEEN}, or returned something of another kind than was asked for.",
     "no return unseen": f"It returned None {UNSEEN}. Is a `return` missing in one of its branches?",
     "overtime unseen": f"It took too long {UNSEEN}.",
+    "error in line": f"It stopped with an error in line {{line}} {UNSEEN}.",
     "error unseen": f"It stopped with an error {UNSEEN}.",
     "trouble unseen": f"{{trouble}} {UNSEEN}.",
     "unexplained": "Not the expected result.",
@@ -46,6 +47,12 @@ OBSERVED: Mapping[str, str] = {
     "unread value": "Nothing reads `{name}`, which line {line} computes.",
     "nan from": "NaN appears first in {nan}.",
     "nan after infinity": "Infinity appears first in {infinite}, and NaN in {nan}.",
+    "exp": "In float32, exp of more than 88 is infinite; in float64, of more than 709.",
+    "cut": "Autograd cannot follow what comes out of {cut}.",
+    "back": "The index in {back}, becomes negative, and so counts from the end.",
+    "one round": "The loop in line {line} runs one round at most: line {end} ends it.",
+    "none as false": "Line {line} asks whether `{name}` is true: 0 counts as None there.",
+    "own draw": "Line {line}, `{code}`, does not draw from `generator`.",
     "dropped": "Line {line} computes `{code}`, and nothing keeps the result.",
 }
 

@@ -1,4 +1,4 @@
-"""Where NaN and infinity appear first in a wrong answer: what each function of PyTorch's returns is looked at.
+"""Where NaN, infinity and what autograd cannot follow appear first: each function of PyTorch's is looked at.
 
 A cell's definitions run where they stand in it, so that an instruction's position is one in the student's own text.
 Positions alone are sent back. They say which expression gave what, and no cause.
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
@@ -23,7 +25,13 @@ from .syntax import parsed
 
 MARK = "# where NaN appears first"  # the last line of code that is looked at
 MOST_ENTRIES, MOST_ITEMS = 2**18, 100  # of one value
-KINDS = {"nan": torch.isnan, "infinity": torch.isposinf}
+KINDS: Mapping[str, Callable[[Tensor], Tensor]] = {
+    "nan": torch.isnan,
+    "infinity": torch.isposinf,
+    "graph": lambda tensor: torch.tensor(tensor.requires_grad),
+}
+FIRST = ("nan", "infinity", "cut", "back")  # rows of the table
+NEW = re.compile(r"_like$|^new_")  # functions whose results belong in no graph
 Position = tuple[int, ...]  # first and last line, first and last column
 NOWHERE: Position = (0, 0, 0, 0)
 
@@ -38,7 +46,7 @@ def marked(cell: str) -> str:
 
 
 class SpecialWatch(TorchFunctionMode):
-    """Notes which call in a cell first made NaN of other numbers, and which one infinity.
+    """Notes which call in a cell first made NaN of other numbers, or infinity, left the graph, or counted from the end.
 
     Args:
         file: the name under which the cell's code was compiled.
@@ -47,15 +55,17 @@ class SpecialWatch(TorchFunctionMode):
     def __init__(self, file: str) -> None:
         super().__init__()
         self._file = file
-        self._first: dict[str, Position] = dict.fromkeys(KINDS, NOWHERE)
+        self._first: dict[str, Position] = dict.fromkeys(FIRST, NOWHERE)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Call a function, and look at what it returns."""
         came_in = {kind for kind in KINDS if is_in(kind, [args, kwargs])}
         result = func(*args, **(kwargs or {}))
-        for kind in (kind for kind in KINDS if kind not in came_in and not any(self._first[kind])):
-            if is_in(kind, result):
-                self._first[kind] = position_in(self._file, sys._getframe(1))
+        seen = {kind for kind in ("nan", "infinity") if kind not in came_in and is_in(kind, result)}
+        seen |= {"cut"} if "graph" in came_in and leaves_graph(func, result) else set()
+        seen |= {"back"} if func is Tensor.__getitem__ and is_negative(args[1]) else set()
+        for kind in (kind for kind in seen if not any(self._first[kind])):
+            self._first[kind] = position_in(self._file, sys._getframe(1))
         return result
 
     def table(self) -> Tensor:
@@ -69,6 +79,20 @@ def watching(source: str, file: str) -> Iterator[SpecialWatch | None]:
     watch = SpecialWatch(file) if source.endswith(MARK) else None
     with watch or contextlib.nullcontext():
         yield watch
+
+
+def leaves_graph(func: Any, result: Any) -> bool:
+    """Say whether numbers come out of a function that autograd cannot follow."""
+    numbers = isinstance(result, float | list | np.ndarray) or (
+        isinstance(result, Tensor) and result.is_floating_point()
+    )
+    name = getattr(func, "__name__", "")
+    return numbers and not NEW.search(name) and not is_in("graph", result)
+
+
+def is_negative(index: Any) -> bool:
+    """Say whether an index, or one of several, counts from the end."""
+    return any(type(each) is int and each < 0 for each in (index if isinstance(index, tuple) else (index,)))
 
 
 def is_in(kind: str, value: Any) -> bool:
@@ -90,20 +114,29 @@ def position_in(file: str, frame: FrameType | None) -> Position:
     return tuple(number or 0 for number in found) if None not in found else NOWHERE
 
 
-def first_special(table: Any, text: str) -> str:
-    """Say which expression of a cell first gave NaN, and which one infinity; '' where none gave NaN.
+def first_special(table: Any, text: str, kinds: Collection[str]) -> str:
+    """Say which expression of a cell first gave what; '' where none did.
 
     Args:
         table: what a submission's process sent. It may send anything.
         text: the cell.
+        kinds: what to say something about: "nan", "cut", "back".
     """
-    if not isinstance(table, Tensor) or table.shape != (2, 4) or table.dtype != torch.float64:
+    if not isinstance(table, Tensor) or table.shape != (len(FIRST), 4) or table.dtype != torch.float64:
         return ""
     if not bool(((table >= 0) & (table < 2**31)).all()):
         return ""
-    nan, infinity = (in_its_line(tuple(map(int, row)), text) for row in table.tolist())
-    kind = "nan after infinity" if infinity not in ("", nan) else "nan from"
-    return OBSERVED[kind].format(nan=nan, infinite=infinity) if nan else ""
+    nan, infinity, cut, back = (in_its_line(tuple(map(int, row)), text) for row in table.tolist())
+    said = []
+    if nan and "nan" in kinds:
+        kind = "nan after infinity" if infinity not in ("", nan) else "nan from"
+        said.append(OBSERVED[kind].format(nan=nan, infinite=infinity))
+        said += [OBSERVED["exp"]] if re.search(r"\bexp\(", infinity) else []
+    if cut and "cut" in kinds:
+        said.append(OBSERVED["cut"].format(cut=cut))
+    if "back" in kinds and re.search(r"\[[^\]]*\w[^\]]*\]", back) and not re.search(r"[\[,]\s*-", back):
+        said.append(OBSERVED["back"].format(back=back))
+    return " ".join(said)
 
 
 def in_its_line(position: Position, text: str) -> str:

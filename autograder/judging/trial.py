@@ -14,7 +14,6 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import FrameType, FunctionType
 from typing import Any
 
@@ -106,7 +105,7 @@ class Trials:
             with watched(LONGEST), watching(source, CELL) as watch:
                 exec(compile(source, CELL, "exec", dont_inherit=True), names)
                 outcome = check.values(names[self._exercise], seed)
-            return replace(outcome, tree=watch.table()) if watch and isinstance(outcome, Returned) else outcome
+            return Returned(watch.table()) if watch else outcome
         except OutOfTime:
             return TOO_LONG
         except Exception as error:

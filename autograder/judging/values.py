@@ -248,8 +248,10 @@ def shapes_on(line: str, frame: FrameType) -> str:
     return ", ".join(words[:MOST_SHAPES])
 
 
-def described(value: Tensor | np.ndarray[Any, Any] | None, names: Mapping[str, Any]) -> str:
+def described(value: Tensor | np.ndarray[Any, Any] | list[Any] | None, names: Mapping[str, Any]) -> str:
     """Return a tensor's shape, and of which other tensor it is a slice along the first axis, as a loop takes it."""
+    if isinstance(value, list):
+        return "an empty list"
     if not isinstance(value, Tensor) or not has_numbers(value):
         return str(value if value is None else tuple(value.shape))
     place, wholes = value.untyped_storage().data_ptr(), (n for n, v in names.items() if is_slice(value, v))
@@ -264,4 +266,4 @@ def is_slice(value: Tensor, whole: Any) -> bool:
 
 def is_shown(value: Any) -> bool:
     """Say whether a value on a line that stopped is worth naming."""
-    return value is None or isinstance(value, Tensor | np.ndarray)
+    return value is None or isinstance(value, Tensor | np.ndarray) or (type(value) is list and not value)

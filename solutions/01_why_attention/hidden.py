@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+import torch
 from checks import network
 
 from autograder.checks import Inputs, battery
@@ -40,6 +41,8 @@ def pairs_of_every_kind(additive_scores: Any, draw: Inputs) -> Any:
     off={"long 5": "Scores grow with h, and no softmax for large ones is asked for."},
 )
 def sentences_of_every_kind(additive_attention: Any, draw: Inputs) -> Any:
-    """A single query, a single key, other dtypes, gradients."""
+    """A single query, a single key, other dtypes, gradients, and scores around -12."""
     inputs = draw.normal(2, 6, 3), draw.normal(2, 5, 3), draw.normal(2, 5, 4)
-    return partial(additive_attention, *inputs, *network(draw, 7, 3, 3))
+    ones = torch.ones(2, 3, dtype=torch.float64)
+    low = additive_attention(100 + inputs[0], *inputs[1:], ones, ones, -6 * ones[:, 0])
+    return partial(additive_attention, *inputs, *network(draw, 7, 3, 3)), low

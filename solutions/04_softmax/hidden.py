@@ -8,6 +8,14 @@ from checks import both_ways, how_it_reads, what_happens
 
 from autograder.checks import Inputs, battery, check
 
+ROUNDING = 3e-7  # more than that of one number in float32
+
+
+def one_far_above(draw: Inputs) -> torch.Tensor:
+    """Draw rows of scores whose sum of exponentials, shifted, is 1."""
+    return draw.give(draw.normal(3, 4) + 100 * torch.eye(3, 4))
+
+
 # A softmax that does not overflow
 
 
@@ -16,12 +24,11 @@ def other_axes_in_half_precision(stable_softmax: Any, draw: Inputs) -> Any:
     """Other axes, one or four of them, and half precision with scores beyond the range of exp; rows that sum to 1."""
     x = draw.give(20 + draw.normal(2, 3, 4, dtype=torch.float16))
     large = [draw.normal(*shape) + 800 for shape in ((5,), (4, 5), (2, 3, 4, 5))]
-    one_far_above = draw.give(draw.normal(3, 4) + 100 * torch.eye(3, 4))
-    sums = stable_softmax(one_far_above).sum(-1)
+    sums = stable_softmax(one_far_above(draw)).sum(-1)
     return (
         *(stable_softmax(x, 1), stable_softmax(x, dim=0), stable_softmax(x, dim=-2)),
         *(stable_softmax(scores, dim=-scores.dim()) for scores in large),
-        (sums - 1).abs() < 3e-7,  # a float32's rounding is smaller
+        (sums - 1).abs() < ROUNDING,
     )
 
 
@@ -44,6 +51,7 @@ def other_axes_and_large_scores(temperature_softmax: Any, draw: Inputs) -> Any:
     others = (
         what_happens(lambda: temperature_softmax(x, 0)),
         temperature_softmax(x, 2.0, dim=0),
+        (temperature_softmax(one_far_above(draw), 1.0).sum(-1) - 1).abs() < ROUNDING,
         *(temperature_softmax(draw.normal(*s), 2.0, dim=0) for s in ((4,), (3, 2, 4))),
         temperature_softmax(3000 * x, 3000.0),
         temperature_softmax(1e-6 * x, 1e-6),
