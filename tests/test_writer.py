@@ -229,13 +229,18 @@ def test_penalties_are_per_day_and_at_most_the_points(ways, full: int) -> None:
     assert ways["ours"][0][0]["notebook"] == {("ada", None), ("ben", 3.0), ("cyd", full), ("tom", None), ("zoe", None)}
 
 
-@pytest.fixture
-def small(pristine: Course, tmp_path: Path, hand_in, right) -> Course:
+@pytest.fixture(scope="module")
+def graded_once(classroom: Course, hand_in, right) -> Course:
     """A course with one graded submission, whose answer a person has still to read."""
-    course = copy_course(pristine, tmp_path)
-    hand_in(course, "ada", {**right, QUESTION: "Keys find, values give."})
-    grade_lesson(course, course.lesson(LESSON), options={"seed": 5})
-    return course
+    hand_in(classroom, "ada", {**right, QUESTION: "Keys find, values give."})
+    grade_lesson(classroom, classroom.lesson(LESSON), options={"seed": 5})
+    return classroom
+
+
+@pytest.fixture
+def small(graded_once: Course, tmp_path: Path) -> Course:
+    """A copy of it, which a test may change."""
+    return copy_course(graded_once, tmp_path)
 
 
 @pytest.mark.parametrize("step", ["_save_grades", "_save_comments", "_assign_penalty"])

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 
-def wait_until(done: Callable[[], object], seconds: float = 300.0) -> None:
+def wait_until(done: Callable[[], object], seconds: float = 600.0) -> None:
     """Ask again until it is so; a slow computer decides nothing."""
     deadline = time.monotonic() + seconds
     while not done():

@@ -19,7 +19,7 @@ test-threads: build/$(OTHER_PYTHON)/ready  ## the tests of threads on another Py
 	build/$(OTHER_PYTHON)/bin/python -m pytest tests/test_threads.py $(TEST_ARGS)
 
 test-hub: $(VENV)/ready-dev build/hub/node_modules  ## a JupyterHub with accounts of the system's own, which only root can make; npm installs its proxy
-	$(BIN)/python -m pytest tests/test_hub.py $(TEST_ARGS)
+	HAND_IN_AT_ONCE=60 $(BIN)/python -m pytest tests/test_hub.py $(TEST_ARGS)
 
 build: $(VENV)/ready  ## regenerate notebooks from solutions/ (LESSON=…; WATCH=1 goes on, at every save)
 	$(COURSE) build $(LESSON_OPTION) $(if $(WATCH),--watch)
