@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from nbval.plugin import IPyNbCell
 
-CELL_SECONDS = START_SECONDS = 600
+CELL_SECONDS, START_SECONDS = 1100, 600
 LATE_SECONDS = 120  # for what a cell has shown to arrive, once the kernel says that it has ended; nbval's are 5
 ALLOWED = ["NotStarted"]
 TEXT = ("prose", "hints", "question")

@@ -23,7 +23,7 @@ from .located import located
 from .manifest import refuse_edited, replace_generated
 from .notebook import notebook_text, released_notebook, solved_notebook, tidy
 
-CELL_SECONDS = 600
+CELL_SECONDS = 1800
 
 
 def build(lesson: Lesson) -> None:
