@@ -209,7 +209,7 @@ def last_token_everywhere(x: Tensor) -> Tensor:
     return x[:, -1:].expand_as(x)
 
 
-@check("leaks", points=1)
+@check("leaks", points=1, may_change=("seed",))
 def plain_cases(leaks: Any, draw: Inputs) -> Any:
     """Attention without a mask, with a causal one, with one that is a step too generous, and no attention at all."""
     causal, generous = (
@@ -229,7 +229,7 @@ def last_number_of_the_next_token(x: Tensor) -> Tensor:
     return torch.cat([x[..., :-1], x[..., -1:].roll(-1, dims=1)], dim=-1)
 
 
-@check("leaks", points=1)
+@check("leaks", points=1, may_change=("seed",))
 def small_holes(leaks: Any, draw: Inputs) -> Any:
     """One hole in a causal mask, in different places; a leak through one number of each token; outputs that rise or
     sink; noise in the last digits; a view; an attention for one length only.

@@ -1,10 +1,17 @@
 """The figures of lesson 6. The notebook beside this file imports it."""
 
+import torch
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch
 
 from autograder import plot
-from autograder.plot.drawing import show
+from autograder.plot.drawing import (
+    BAR,
+    CREAM,
+    EDGE,
+    block,
+    show,
+)
 
 STEPS = {
     "query (B, L, E)": (0, 6),
@@ -38,6 +45,9 @@ def module() -> None:
         STEPS,
         [*columns, *arrows, (mixed, merged), (merged, out)],
         "The module: dark boxes hold what is learned",
+        roles=dict(
+            zip((*names[:3], *names[6:9]), ("query", "key", "value") * 2, strict=True)
+        ),
         marked=["q_proj", "k_proj", "v_proj", out],
         alt="Query, key and value each pass through a projection and are split into heads. Queries and keys meet in a "
         "table of weights per head, the weights mix the values, the heads are merged, and out_proj mixes across them. "
@@ -47,27 +57,23 @@ def module() -> None:
 
 def cut() -> None:
     """Draw which head gets which entries of five tokens: by a split with a swap, and by a single view."""
-    colors, inks = ("#f1eedf", "#9db4c8", "#00204d"), ("#111111", "#111111", "#ffffff")
-    figure = Figure(figsize=(7.4, 2.6), layout="constrained")
+    colors = (CREAM, "#a5a5a5", BAR)
+    figure = Figure(figsize=(7.5, 2.7), layout="constrained")
     panels = (
         ("as it should be: a part of every token", lambda n: n % 12 // 4),
         ("a single view: a part of the sequence", lambda n: n // 20),
     )
     for axes, (title, head_of) in zip(figure.subplots(1, 2), panels, strict=True):
         for n in range(60):
-            head, x, y = head_of(n), n % 12, n // 12
-            cell = Rectangle((x, y), 1, 1, facecolor=colors[head], edgecolor="#6b6b6b")
-            axes.add_patch(cell)
-            middle = {"ha": "center", "va": "center", "fontsize": 7}
-            axes.text(x + 0.5, y + 0.5, str(n), color=inks[head], **middle)
+            block(axes, (n % 12, n // 12), (1, 1), colors[head_of(n)], str(n))
         axes.set(
             xlim=(0, 12), ylim=(5, 0), xticks=[], yticks=[y + 0.5 for y in range(5)]
         )
-        axes.set_yticklabels([f"token {y}" for y in range(5)], fontsize=8)
+        axes.set_yticklabels([f"token {y}" for y in range(5)], fontsize=9)
         axes.tick_params(length=0)
-        axes.set_title(title, fontsize=9)
+        axes.set_title(title, fontsize=10)
     heads = [
-        Patch(facecolor=c, edgecolor="#6b6b6b", label=f"head {h}")
+        Patch(facecolor=c, edgecolor=EDGE, label=f"head {h}")
         for h, c in enumerate(colors)
     ]
     figure.legend(
@@ -81,36 +87,30 @@ def cut() -> None:
 
 def no_peak() -> None:
     """Draw why no matrix names the digit whose weight is one third: a logit is a straight line in the weight."""
-    weights, wanted = [0, 1 / 3, 2 / 3], [0.0, 1.0, 0.0]
-    figure = Figure(figsize=(6, 2.6), layout="constrained")
+    weights = torch.tensor([0, 1 / 3, 2 / 3])
+    figure = Figure(figsize=(6.6, 3.3), layout="constrained")
     axes = figure.subplots()
-    ways = (
-        (1.0, "-", "prefers the first"),
-        (0.0, "--", "prefers none"),
-        (-1.0, ":", "prefers the absent"),
-    )
-    for slope, style, name in ways:
-        ends = [0.4 - slope / 3, 0.4 + slope / 3]
-        axes.plot([0, 2 / 3], ends, style, color="#00204d")
-        axes.text(0.69, ends[1], name, va="center", fontsize=9, color="#00204d")
-    axes.plot(weights, wanted, "o", color="#a66a00", markersize=9)
-    for x, y, name in zip(weights, wanted, ("lower", "highest", "lower"), strict=True):
-        axes.annotate(name, (x, y), (9, -9), textcoords="offset points", fontsize=9)
-    axes.set(
-        xticks=weights,
-        xticklabels=["0 (not there)", "⅓ (second)", "⅔ (first)"],
-        yticks=[],
-    )
-    axes.set(
-        xlabel="weight of a digit",
-        ylabel="its logit",
-        ylim=(-0.3, 1.3),
-        xlim=(-0.1, 0.95),
-    )
-    axes.set_title(
-        "No straight line passes through the logits that are wanted (points)",
-        fontsize=9,
-    )
-    alt = "Three points, of which the middle one is highest, and three straight lines, rising, level and falling. "
-    alt += "None of the lines is highest in the middle."
-    show(figure, alt)
+    axes.axvspan(0.28, 0.385, color=CREAM)
+    axes.plot(weights, [0.0, 1.0, 0.0], "--", color=EDGE, linewidth=2)
+    axes.annotate("wanted: a peak at ⅓", (1 / 3, 1.04), ha="center", fontsize=10)
+    for slope, name in (
+        (1.0, "highest at ⅔: names the first digit"),
+        (0.0, "equally high at every weight"),
+        (-1.0, "highest at 0: names an absent digit"),
+    ):
+        logits = 0.45 + slope * (weights - 1 / 3)
+        axes.plot(weights, logits, color=BAR, linewidth=2)
+        if slope:
+            top = int(logits.argmax())
+            axes.plot(weights[top], logits[top], "o", color=BAR, markersize=9)
+        end = (float(weights[-1]), float(logits[-1]))
+        beside = {"textcoords": "offset points", "va": "center", "fontsize": 9}
+        axes.annotate(name, end, (10, 0), **beside)
+    axes.set(xlim=(-0.05, 1.13), ylim=(-0.15, 1.2), yticks=[])
+    axes.set_xticks(weights, ["0\nabsent", "⅓\nsecond digit", "⅔\nfirst digit"])
+    axes.set(xlabel="weight of a digit in the mixture", ylabel="logit of the digit")
+    axes.set_title("A straight line is never highest in the middle", fontsize=11)
+    alt = "The logit of a digit over its weight, at 0, one third and two thirds. A dashed line shows what the second "
+    alt += "digit needs, a peak at one third. Of three straight lines the rising one is highest at two thirds, the "
+    alt += "falling one at 0, which circles mark, and the level one is equally high everywhere."
+    show(figure, f"A straight line is never highest in the middle. {alt}")

@@ -1,13 +1,15 @@
-"""The figures of lesson 7: clocks. The notebook beside this file imports it."""
+"""The figures of lesson 7: clocks, and all pairs of places. The notebook beside this file imports it."""
 
 import math
 from collections.abc import Sequence
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from torch import Tensor
 
-from autograder.plot.drawing import INK, show
+from autograder.plot.drawing import BAR, EDGE, INK, PAPER, show
 
-HANDS = ("#00204d", "#b8860b", "#6b6b6b", "#7c7b78")
+HANDS = (BAR, EDGE)  # few enough to be told apart
 
 
 def clocks(
@@ -38,3 +40,45 @@ def clocks(
         axes.set_title(f"place {place}", fontsize=9)
     figure.suptitle(title, fontsize=11)
     show(figure, f"{title}. {alt}")
+
+
+def pairs(products: Tensor, distance: int) -> None:
+    """Draw the dot products of all pairs of places, and mark the pairs that are a certain distance apart.
+
+    Args:
+        products: (L, L).
+        distance: of the pairs that dashed lines join.
+    """
+    figure = Figure(figsize=(5.4, 4.4), layout="constrained")
+    axes, title = figure.subplots(), "Along a diagonal, the dot product does not change"
+    image = axes.imshow(products, cmap="cividis")
+    said = mark(axes, products, distance)
+    ticks = range(0, len(products), 8)
+    axes.set(xticks=ticks, yticks=ticks, xlabel="place", ylabel="place")
+    figure.colorbar(image, ax=axes, label="dot product of the two vectors")
+    axes.set_title(title, fontsize=11)
+    alt = f"A map of all pairs of {len(products)} places. It is brightest on the main diagonal, where a place meets "
+    alt += "itself, and darker away from it, in stripes that are parallel to it. Two dashed lines join "
+    alt += "the pairs that are "
+    show(figure, f"{title}. {alt}{said}.")
+
+
+def mark(axes: Axes, products: Tensor, distance: int) -> str:
+    """Draw dashed lines through the pairs of a certain distance. Returns what is written at one of them."""
+    last, alike = len(products) - 1, float(products.diagonal(distance).mean())
+    for x, y in ((distance, 0), (0, distance)):
+        ends = [x, last - y], [y, last - x]
+        axes.plot(*ends, "--", color=PAPER, linewidth=2)
+    said = f"{distance} apart: {alike:.2f} everywhere"
+    axes.annotate(
+        said.replace(": ", ":\n"),
+        (distance + 8, 8),
+        (0.72 * last, 0.1 * last),
+        ha="center",
+        va="center",
+        fontsize=9,
+        color=INK,
+        bbox={"facecolor": PAPER, "edgecolor": EDGE, "boxstyle": "round,pad=0.3"},
+        arrowprops={"arrowstyle": "-", "color": PAPER, "linewidth": 1.5},
+    )
+    return said
