@@ -29,6 +29,7 @@ from autograder.classroom.commands import COMMANDS
 from autograder.classroom.exchange import CollectPlainFiles, collect_from_exchange
 from autograder.classroom.feedback import TOO_SLOW, make_feedback
 from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.reader import Reader
 from autograder.classroom.rules import now_utc, rules_of
 from autograder.classroom.run import grade_lesson
 from autograder.classroom.serve import HandInService, only_one
@@ -821,6 +822,25 @@ def test_who_fills_the_exchange_keeps_nobody_waiting(service, exchange, notebook
     for _ in range(3):
         service.service.look()
     assert service.service.waiting == 11
+
+
+def test_a_folder_that_never_answers_holds_up_nobody(reader: HandInService, exchange, monkeypatch) -> None:
+    ask, (silent, written) = Reader.ask, os.pipe()
+
+    def asked(self, function, folder, name, *given):
+        question = (os.read, silent, 1) if name.startswith("mallory") else (function, folder, name, *given)
+        return ask(self, *question)
+
+    monkeypatch.setattr(Reader, "ask", asked)
+    reader.exchange._reader = Reader(0.2)
+    for student in ("ann", "mallory", "zoe"):
+        hand_in(exchange, student, "{}")
+    reader.look()
+    os.close(silent), os.close(written)
+    assert sorted(student for _, student in reader._waiting) == ["ann", "zoe"]
+    (line,) = reader.said
+    assert "mallory" in line
+    assert "does not answer" in line
 
 
 def test_while_somebody_edits_a_lesson_work_waits(service, exchange, notebooks, monkeypatch) -> None:
