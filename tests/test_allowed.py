@@ -294,6 +294,32 @@ def test_ones_own_special_methods_are_nobodys_business(code: str) -> None:
     assert asked(code) == ""
 
 
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [
+        ("class A:\n    def look(self): return self._is_view()\ndef attend(q): return A.look(q)", "A.look"),
+        ("def attend(self): return self._is_view()", "self._is_view"),
+        ("class attend:\n    def look(self, q):\n        self = q\n        return self._is_view()", "self._is_view"),
+    ],
+)
+def test_a_method_with_another_self_is_a_question(code: str, word: str) -> None:
+    assert f"its code uses `{word}`" in asked(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "class A:\n    @staticmethod\n    def half(q): return q / 2\ndef attend(q): return A.half(q)",
+        "class A:\n    def look(self): return self._x\nclass attend(A):\n    def look(self): return A.look(self)",
+        "class attend:\n    def __init__(self):\n        self._x = 1\n        self._f = lambda: self._x",
+        "class attend:\n    @classmethod\n    def make(cls): return cls._kinds",
+        "def attend(self): return self.mT",
+    ],
+)
+def test_a_method_with_its_own_self_is_no_question(code: str) -> None:
+    assert asked(code) == ""
+
+
 FINDING = frozenset(
     {"fields", "interpolate", "max_pool3d_with_indices", "namedtuple", "no_type_check", "orthogonal", "pad"}
 )

@@ -38,6 +38,7 @@ FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if r
 MAKING = {name for name in dir(Tensor) if name.startswith("_make_")}  # tensors of a class that hides what runs
 MAKING |= {"_evaluate"}  # by which an annotation in a text is looked up
 IN_HEADS = ("dataclasses.dataclass", "contextlib.redirect_")
+OWN = frozenset({"self", "cls"})
 SHOWING = ("print", "str", "repr", "isinstance", "issubclass", "super")
 ANYWHERE = frozenset(dir(builtins)).union(["display", "In", "Out", "_", "__"])  # names that no cell defines
 MOST_STEPS = 20
@@ -62,6 +63,8 @@ class CodeReader:
         self._modules = MODULES.union((path[0] for path in imports), map(".".join, imports))
         names = {name: path for source in self._sources for name, path in source.imports.items()}
         self._names = with_renamed((part for node in self._own_nodes() for part in ast.walk(node)), names)
+        nodes = (node for source in self._sources for node in source.statements)
+        self._classes = [part for node in nodes for part in ast.walk(node) if isinstance(part, ast.ClassDef)]
         self._defined = ANYWHERE.union(*(source.bound for source in self._sources))
 
     def _own_nodes(self) -> Iterator[ast.stmt]:
@@ -101,7 +104,12 @@ class CodeReader:
 
     def _words(self, nodes: Iterable[ast.stmt], known: Collection[str]) -> Iterator[str]:
         paths = Paths(self._modules.union(known))
-        return (word for node in nodes for word in words_in(node, self._names, paths) if word not in known)
+        nodes = list(nodes)
+        words = chain(
+            (word for node in nodes for word in words_in(node, self._names, paths)),
+            (word for node in nodes for word in with_another_self(node, self._classes)),
+        )
+        return (word for word in words if word not in known)
 
 
 def shown_word(word: str) -> str:
@@ -147,6 +155,32 @@ def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths) -> Iterator[st
             if borrowed or (is_private(word, owner) and not (word == "__class__" and id(part) in described)):
                 yield word
     yield from leading
+
+
+def with_another_self(node: ast.stmt, classes: Collection[ast.ClassDef]) -> Iterator[str]:
+    """Yield methods of one's own that are called with another object than `self`, and what another `self` has.
+
+    Args:
+        node: the statement.
+        classes: all that a submission defines.
+    """
+    names = {method.name for kind in classes for method in methods_of(kind) if not method.decorator_list}
+    kinds, parts = {kind.name for kind in classes}, list(ast.walk(node))
+    first = {id(arg) for part in parts for method in methods_of(part) for arg in method.args.args[:1]}
+    others = [part for part in parts if id(part) not in first and not OWN.isdisjoint(bound_at(part))]
+    for part in parts:
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in names:
+            kind = part.func.value
+            if isinstance(kind, ast.Name) and kind.id in kinds and not (part.args and is_self(part.args[0])):
+                yield f"{kind.id}.{part.func.attr}"
+        if others and isinstance(part, ast.Attribute) and is_own(part.value) and is_private(part.attr, node):
+            yield f"self.{part.attr}"
+
+
+def methods_of(node: ast.AST) -> list[ast.FunctionDef]:
+    """Return the functions that a class defines for its objects; none of anything else."""
+    body = node.body if isinstance(node, ast.ClassDef) else []
+    return [statement for statement in body if isinstance(statement, ast.FunctionDef)]
 
 
 def set_in_module(part: ast.AST, names: Names) -> Iterator[str]:
@@ -339,4 +373,4 @@ def is_private(word: str, owner: ast.AST | None) -> bool:
 def is_own(node: ast.AST) -> bool:
     """Say whether an expression is the object whose method this is: `self`, `cls`, `super()`."""
     name = node.func if isinstance(node, ast.Call) else node
-    return isinstance(name, ast.Name) and name.id in ("self", "cls", "super")
+    return isinstance(name, ast.Name) and name.id in {*OWN, "super"}

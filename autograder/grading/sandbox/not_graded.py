@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import io
+import logging
 import os
 import sys
 from types import ModuleType
@@ -77,3 +78,12 @@ def replace_what_is_not_run() -> None:
     builtins.input, builtins.open = nothing_typed, open_by_name
     torch.compile = not_compiled
     torch.nn.Module.compile = lambda *_, **__: say("compile")  # type: ignore[method-assign]
+
+
+def forget_hooks() -> None:
+    """Take away what cells have registered for libraries to call: log handlers and filters, and hooks of figures."""
+    logging.setLoggerClass(logging.Logger)
+    for logger in (logging.root, *logging.root.manager.loggerDict.values()):
+        vars(logger).update(handlers=[], filters=[])
+    if "matplotlib" in sys.modules:
+        sys.modules["matplotlib"].rcParams["figure.hooks"] = []

@@ -34,7 +34,7 @@ from ...judging.values import Outcome, Raised, text_of_error
 from .channel import ClosedError, receive, receive_descriptor, send
 from .codec import pack, pack_answer, pack_call, pack_outcome, unpack, unpack_answer, unpack_call
 from .limits import Limits
-from .not_graded import refuse_input, replace_what_is_not_run
+from .not_graded import forget_hooks, refuse_input, replace_what_is_not_run
 from .shell import TOO_MUCH, GradingShell
 from .texts import refuse_texts
 
@@ -169,6 +169,7 @@ def run_cell(shell: Any, request: dict[str, Any], _channel: socket.socket) -> by
 def run_check(shell: Any, request: dict[str, Any], channel: socket.socket) -> bytes:
     """Run one check and return what came out as a message."""
     builtins.input = refuse_input
+    forget_hooks()
     with boxes_reached(request, channel):
         return pack_outcome(outcome_of(shell.user_ns, request))
 
