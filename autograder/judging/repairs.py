@@ -19,7 +19,7 @@ from .neighbors import Edit
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
 from .target import Target
-from .trace import first_special, marked
+from .trace import SUBTRACTED, first_special, marked
 from .trial import NO_TIME_LEFT
 from .tried import FORMS, Reach, Tried, gained
 from .values import Lost, Outcome, Raised, Returned
@@ -143,11 +143,12 @@ class Search:
         right = self._targets[self._order[0]].right if self._order else {}
         if not self._tried.tree.body or isinstance(self._before, Lost):
             return ""
-        mine = fingerprint(self._before)
-        wrong = {"nan": has_new_nan(mine, right), "cut": lacks_gradient(self._before, mine, right), "back": True}
-        seen = self._trace(marked(self._tried.cell), self._order[0])
-        kinds = [kind for kind in wrong if wrong[kind]]
-        return first_special(seen.tree, self._tried.cell, kinds) if isinstance(seen, Returned) else ""
+        mine, text = fingerprint(self._before), self._tried.cell
+        kinds = ["back"] if SUBTRACTED.search(text) else []
+        kinds += ["nan"] if has_new_nan(mine, right) else []
+        kinds += ["cut"] if lacks_gradient(self._before, mine, right) else []
+        seen = self._trace(marked(text), self._order[0]) if kinds else NO_TIME_LEFT
+        return first_special(seen.tree, text, kinds) if isinstance(seen, Returned) else ""
 
     def repairs(self) -> Iterator[Repair]:
         """Yield what is found, each better than the one before it."""

@@ -10,13 +10,13 @@ import ast
 import contextlib
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from types import FrameType
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, tensor
 from torch.overrides import TorchFunctionMode
 
 from .sentences import OBSERVED
@@ -25,12 +25,9 @@ from .syntax import parsed
 
 MARK = "# where NaN appears first"  # the last line of code that is looked at
 MOST_ENTRIES, MOST_ITEMS = 2**18, 100  # of one value
-KINDS: Mapping[str, Callable[[Tensor], Tensor]] = {
-    "nan": torch.isnan,
-    "infinity": torch.isposinf,
-    "graph": lambda tensor: torch.tensor(tensor.requires_grad),
-}
+KINDS: dict[str, Any] = {"nan": torch.isnan, "infinity": torch.isposinf, "graph": lambda x: tensor(x.requires_grad)}
 FIRST = ("nan", "infinity", "cut", "back")  # rows of the table
+SUBTRACTED = re.compile(r"\[[^\]]*\w\s*-")  # in an index
 NEW = re.compile(r"_like$|^new_")  # functions whose results belong in no graph
 Position = tuple[int, ...]  # first and last line, first and last column
 NOWHERE: Position = (0, 0, 0, 0)
@@ -134,7 +131,7 @@ def first_special(table: Any, text: str, kinds: Collection[str]) -> str:
         said += [OBSERVED["exp"]] if re.search(r"\bexp\(", infinity) else []
     if cut and "cut" in kinds:
         said.append(OBSERVED["cut"].format(cut=cut))
-    if "back" in kinds and re.search(r"\[[^\]]*\w[^\]]*\]", back) and not re.search(r"[\[,]\s*-", back):
+    if "back" in kinds and SUBTRACTED.search(back) and not re.search(r"[\[,]\s*-", back):
         said.append(OBSERVED["back"].format(back=back))
     return " ".join(said)
 
