@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import inspect
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -65,7 +64,7 @@ FROM_TEXT = "<string>"  # where `exec` and `eval` say that code comes from
 INSIDE = f"{LATER}code_within_an_operator"
 OF_CHECKS = ("checks.py", "hidden.py")
 FOLDERS = (Path(torch.__file__).parents[1], Path(contextlib.__file__).parent, Path(__file__).parents[1])
-INSTALLED = tuple(f"{folder}{os.sep}" for folder in FOLDERS)  # libraries, Python's own, and this one
+INSTALLED = tuple(str(folder / "_")[:-1] for folder in FOLDERS)  # libraries, Python's own, and this one
 Watch = Callable[[FrameType, str, Any], object]
 
 
