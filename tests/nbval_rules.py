@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell
 
 CELL_SECONDS, START_SECONDS = 1100, 600
 LATE_SECONDS = 120  # for what a cell has shown to arrive, once the kernel says that it has ended; nbval's are 5
+await_reply = RunningKernel.await_reply
 ALLOWED = ["NotStarted"]
 TEXT = ("prose", "hints", "question")
 DRAWS = re.compile(r"torch\.rand\w*\((?!.*generator)")  # what comes out depends on all that was drawn before
@@ -28,7 +30,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """Give every cell and every start of a kernel a deadline; nbval's own are half an hour, and a minute."""
     config.option.nbval_cell_timeout = CELL_SECONDS
     config.option.nbval_kernel_startup_timeout = START_SECONDS
+    RunningKernel.await_reply = await_late_reply
     config.addinivalue_line("markers", "slow: as in pyproject.toml")
+
+
+def await_late_reply(kernel: RunningKernel, message: str, timeout: float) -> None:
+    """Wait longer for a kernel's first answer than nbval, which gives up after 10 seconds."""
+    await_reply(kernel, message, max(timeout, LATE_SECONDS))
 
 
 def is_released(item: pytest.Item) -> bool:

@@ -97,6 +97,7 @@ def execute(lesson: Lesson, cells: list[LessonCell]) -> Any:
             notebook,
             config=Config({"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}}),
             timeout=CELL_SECONDS,
+            iopub_timeout=CELL_SECONDS,  # what a cell shows arrives late on a busy computer
             coalesce_streams=True,
             kernel_name="python3",
             resources={"metadata": {"path": str(beside)}},

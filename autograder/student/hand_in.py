@@ -20,6 +20,7 @@ from .progress import changing_progress
 from .release_record import forget_newer
 
 BLANK = "YOUR ANSWER HERE"  # in place of a question's answer
+LATE_SECONDS = 60  # for what a cell has shown to arrive, once it has ended; on a busy computer nbclient's 4 lose some
 
 
 def check_lesson(lesson: Lesson) -> tuple[list[str], bool]:
@@ -35,7 +36,13 @@ def check_lesson(lesson: Lesson) -> tuple[list[str], bool]:
     with tempfile.TemporaryDirectory() as folder:
         quiet = {} if os.name == "nt" else {"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}}
         client = NotebookClient(
-            notebook, config=Config(quiet), timeout=None, allow_errors=True, kernel_name="python3", resources=resources
+            notebook,
+            config=Config(quiet),
+            timeout=None,
+            iopub_timeout=LATE_SECONDS,
+            allow_errors=True,
+            kernel_name="python3",
+            resources=resources,
         )
         client.execute()
     lines = [words for cell in notebook.cells for words in cell_messages(cell)]
