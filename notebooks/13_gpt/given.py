@@ -4,7 +4,7 @@ from blocks import Block
 from byte_pairs import merge
 from cache import KVCache, decode_step
 from dictionary import Dictionary, Quotations, word_counts
-from figures import whole_model
+from figures import merge_tree, whole_model
 from heads import one_back, repetition
 from measure import worse
 from modern import GPT
@@ -47,6 +47,7 @@ __all__ = [
     "load",
     "loss_on",
     "merge",
+    "merge_tree",
     "notebook_steps",
     "one_back",
     "repetition",
