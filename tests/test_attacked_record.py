@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.authoring.proofs import refusals
-from autograder.judging.operators import CALLER, INSIDE, LATER, callers, later_code_in, recording
+from autograder.judging.operators import CALLER, INSIDE, LATER, callers, is_students, later_code_in, recording
 from autograder.judging.vocabulary import outside
 
 from .answer_keys import key_of
@@ -148,6 +148,14 @@ def test_numpy_within_a_backward_pass_is_noted(way: str) -> None:
 
 def test_a_backward_pass_of_pytorchs_own_is_no_question() -> None:
     assert questions(lambda: nn.Linear(2, 3)(torch.ones(2, requires_grad=True)).softmax(0).sum().backward()) == ""
+
+
+@pytest.mark.parametrize("module", ["_collections_abc", "abc", "codecs", "importlib._bootstrap", "os", "posixpath"])
+def test_pythons_frozen_modules_are_nobodys_code(module: str) -> None:
+    names = vars(sys.modules[module])
+    code = compile("0", f"<frozen {module}>", "eval")
+    assert not is_students(code, names)
+    assert is_students(code, dict(names))
 
 
 @pytest.mark.parametrize("given", [nn.Softmax(0), nn.Softmax, Own])

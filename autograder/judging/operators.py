@@ -60,6 +60,7 @@ MOST_NODES = 2000  # of a result's graph
 NAME, MODULE, MRO = (vars(type)[name].__get__ for name in ("__name__", "__module__", "__mro__"))
 ODD = "<odd>"  # a name that is no text
 HOLDERS = (list, tuple, dict, slice)
+FROZEN = "<frozen "
 FROM_TEXT = "<string>"  # where `exec` and `eval` say that code comes from
 INSIDE = f"{LATER}code_within_an_operator"
 OF_CHECKS = ("checks.py", "hidden.py")
@@ -170,6 +171,8 @@ def is_students(code: CodeType, names: Mapping[str, Any]) -> bool:
         names: its globals.
     """
     file, module = code.co_filename, text(names.get("__name__", ""))
+    if file.startswith(FROZEN):  # _collections_abc calls itself collections.abc, which is another module
+        module = file[len(FROZEN) : -1]
     loaded = module != "__main__" and vars(sys.modules.get(module, sys)) is names
     return not (file.startswith(INSTALLED) or file.endswith(OF_CHECKS) or (file.startswith("<") and loaded))
 
