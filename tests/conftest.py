@@ -1,6 +1,7 @@
+import gc
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from autograder.grading.package import LessonPackage
 from autograder.grading.sandbox import unavailable_reason
 from autograder.judging import verdict
 from autograder.judging.answer_key import AnswerKey
+from autograder.judging.operators import has_own_functions
 from autograder.judging.sentences import SHARED
 from autograder.paths import CONFIG_NAME, Course, find_course
 from autograder.student import progress, repairing, telling
@@ -88,6 +90,15 @@ def rank(item: pytest.Item) -> int:
     if item.path.suffix == ".ipynb" or PROOF in item.nodeid or item.path.name == FIRST:
         return 0
     return LONGEST.index(item.path.name) + 1 if item.path.name in LONGEST else len(LONGEST) + 1
+
+
+@pytest.fixture
+def functions_forgotten() -> Iterator[None]:
+    """Functions with a backward pass of their own end with a test: lessons proved in this process would be asked."""
+    gc.collect()
+    yield
+    gc.collect()
+    assert not has_own_functions()
 
 
 @pytest.fixture(scope="session")

@@ -241,6 +241,7 @@ def test_what_pytorch_or_the_recorder_calls_back_is_seen_or_asked_about(way: str
     assert {"softmax", "softmin"} & seen or outside(seen, key_of("04_softmax").known("stable_softmax", SEED))
 
 
+@pytest.mark.usefixtures("functions_forgotten")
 @pytest.mark.parametrize(
     ("setting", "body", "kind"),
     [
