@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.classroom import reader as reader_module
-from autograder.classroom.plain_files import open_folder, read_folder
+from autograder.classroom.plain_files import open_folder, read_folder, status_in
 from autograder.classroom.reader import MOUNTED, NO_ANSWER, Reader, is_mounted
 from autograder.errors import SubmissionError
 
@@ -31,6 +31,15 @@ def test_what_does_not_answer_is_left_alone_and_the_next_one_is_read(pipe: int, 
     with open_folder(tmp_path) as folder:
         found = reader.ask(read_folder, folder, "ada", {"a.ipynb": 10, "none": 10}, os.getuid())
     assert found.files == {"a.ipynb": b"{}"}
+
+
+def test_it_begins_where_only_the_students_side_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "autograder").mkdir()
+    (tmp_path / "autograder" / "__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    with open_folder(tmp_path) as folder:
+        assert Reader().ask(status_in, folder, "autograder").st_mode == (tmp_path / "autograder").stat().st_mode
 
 
 def test_what_a_function_raises_is_raised_here_and_the_process_stays(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ END_SECONDS = 1.0
 NO_ANSWER = "cannot be read: the file system that it is on does not answer"
 MOUNTED = "cannot be read: another file system is mounted there"
 MOUNTS = Path("/proc/self/mountinfo")
+PACKAGES = Path(__file__).parents[2]  # on a hub, what is installed is the students' side of this package alone
 T = TypeVar("T")
 
 
@@ -85,9 +86,13 @@ class Reader:
         near, far = socket.socketpair()
         connection = Connection(near.detach())
         with far, suppress(EOFError, OSError):
-            command = [sys.executable, "-m", __name__, str(far.fileno())]
+            path = os.pathsep.join(filter(None, (str(PACKAGES), os.environ.get("PYTHONPATH"))))
             process = subprocess.Popen(
-                command, pass_fds=(far.fileno(),), stdin=subprocess.DEVNULL, start_new_session=True
+                [sys.executable, "-P", "-m", __name__, str(far.fileno())],
+                env=os.environ | {"PYTHONPATH": path},
+                pass_fds=(far.fileno(),),
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
             )
             far.close()  # its end is seen then
             self._end = weakref.finalize(self, end, process, connection)
