@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,6 +39,7 @@ def test_it_begins_where_only_the_students_side_is_installed(tmp_path: Path, mon
     (tmp_path / "autograder" / "__init__.py").touch()
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "executable", sys._base_executable)  # this environment finds the rest of the package
     with open_folder(tmp_path) as folder:
         assert Reader().ask(status_in, folder, "autograder").st_mode == (tmp_path / "autograder").stat().st_mode
 
