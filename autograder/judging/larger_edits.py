@@ -74,7 +74,7 @@ def caller_kept(site: Site) -> Iterator[Change]:
         for name in parameters_of(node):
             for way in ("clone", "copy"):  # a tensor's; a list's or a dictionary's
                 new = with_fields(node, body=[made(f"{name} = {name}.{way}()"), *node.body])
-                yield Change(new, f"def {node.name}", CHANGES["caller's"].format(name=name))
+                yield Change(new, f"def {node.name}", CHANGES["copied"].format(name=name))
 
 
 def writes(node: ast.AST) -> bool:

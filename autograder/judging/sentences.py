@@ -93,7 +93,7 @@ CHANGES: Mapping[str, str] = {
     "other transpose": "if it is transposed along other axes (`.T` turns all of them around, `.mT` the last two)",
     "not in place": "as a new tensor instead of in place",
     "copy": "on a copy",
-    "caller's": "if it works on a copy of `{name}`, which is the caller's",
+    "copied": "if it works on a copy of `{name}`, which is the caller's",
     "after": "if it comes after the block that it is in",
     "before": "if it comes before the block that it is in",
     "plain": "with a plain `=`",
