@@ -22,6 +22,11 @@ MAKE_SPELLING = {
 }
 
 
+def notebook_too_large(most: int) -> str:
+    """Say that a notebook has more than so many bytes, and what to do about it."""
+    return f"larger than {most // 2**20} MB: {CLEARED}"
+
+
 def command(arguments: str) -> str:
     """Return a command as its reader can type it: with make where make has started this, else as `lessons …`.
 

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from ..errors import CLEARED, SubmissionError, escaped
+from ..errors import SubmissionError, escaped, notebook_too_large
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # without waiting for a pipe's writer
@@ -124,7 +124,7 @@ def refuse_odd(name: str, status: os.stat_result, most: int | None, owner: int |
 
 def size_problem(name: str, most: int) -> str:
     """Say that a file is too large."""
-    return f"larger than {most // 2**20} MB: {CLEARED}" if name.endswith(".ipynb") else f"larger than {most} bytes"
+    return notebook_too_large(most) if name.endswith(".ipynb") else f"larger than {most} bytes"
 
 
 def file_kind(mode: int) -> str:

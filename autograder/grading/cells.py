@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import CLEARED, SubmissionError
+from ..errors import CLEARED, SubmissionError, notebook_too_large
 from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of
 from ..judging.syntax import Code, tokens_in
 from .outputs import IMAGES, Output, known_data
@@ -39,7 +39,7 @@ class NotebookBudget:
 
 
 BUDGET = NotebookBudget()
-NOTEBOOK_TOO_LARGE = f"larger than {BUDGET.bytes // 2**20} MB: {CLEARED}"
+NOTEBOOK_TOO_LARGE = notebook_too_large(BUDGET.bytes)
 TOO_MANY_VALUES = f"made of too many values: {CLEARED}"
 SHOWN = 2000  # characters of a cell that is left out
 KINDS = ("code", "markdown", "raw")

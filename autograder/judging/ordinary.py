@@ -161,7 +161,7 @@ def is_at_home(module: str, name: str, modules: Collection[str]) -> bool:
         return vars(builtins).get(value.__name__) is value
     if home.split(".")[0] == "torch":
         return is_in(home, [module]) or is_usual_part(home)
-    return home.split(".")[0] not in sys.stdlib_module_names or (is_in(home, [module]) or is_in(home, modules))
+    return home.split(".")[0] not in sys.stdlib_module_names or is_in(home, [module]) or is_in(home, modules)
 
 
 def is_known(module: str) -> bool:
