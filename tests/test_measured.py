@@ -187,7 +187,7 @@ def test_empty_rows_are_what_the_lessons_say_of_this_version() -> None:
     assert module(q, q, q, attn_mask=~hidden)[0].isnan().all()
 
 
-POSITIONS = ("def reverse", "def most_recent", "def three_back")
+POSITIONS = ("def reverse", "def most_recent", "def three_back", "def most_frequent")
 
 
 @pytest.fixture(scope="module")
@@ -257,6 +257,16 @@ def test_slower_hands_repair_three_back_at_four_times_the_length(tasks: dict[str
         longer = right_at(reader, model, back)
         assert min(longer[16], longer[64]) > 0.95
         assert longer[128] < 0.7
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_where_order_means_nothing_positions_are_only_in_the_way(tasks: dict[str, Any], seed: int) -> None:
+    task = tasks["most_frequent"]
+    with module("07_position", "reader") as reader:
+        right = {way: right_at(reader, reader.train(task, way, seed=seed), task) for way in ("none", "learned")}
+    assert min(right["none"][16], right["learned"][16]) > 0.9
+    assert all(right["none"][length] > right["learned"][length] + 0.15 for length in LENGTHS[1:])
+    assert right["none"][32] > 0.88 > 0.82 > right["none"][128]
 
 
 def test_most_frequent_so_far_explains_what_is_right_without_positions(tasks: dict[str, Any]) -> None:

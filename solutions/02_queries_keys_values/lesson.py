@@ -205,7 +205,7 @@ sat @ w_q, cat @ w_k, cat @ w_v
 # %% [markdown]
 # *sat* asks [2, 2], and the key of *cat* answers [1, 1], "I am a thing, and I am alive". *cat* would give its value [1, 0, 0], an animal. As a noun, *cat* contributes one "object". Because it is alive, the last row of `w_v`, [1, −1, 0], takes the object away again and adds one "animal".
 #
-# The same letters recur in all lessons and in most papers, so here is a list. A *token* is one element of the sequence, here a word. `B` counts the sentences in a batch, `L` the queries, and `S` the keys, each of which has a value. `E` is the dimension of a token, `D` that of a query or a key, and `D_v` that of a value. The dots stand for any leading axes, which may be a batch or, from lesson 6 on, several *heads*, each of which computes an attention of its own.
+# The same letters recur in all lessons, so here is a list. A *token* is one element of the sequence, here a word. `B` counts the sentences in a batch, `L` the queries, and `S` the keys, each of which has a value. `E` is the dimension of a token, `D` that of a query or a key, and `D_v` that of a value. The dots stand for any leading axes, which may be a batch or, from lesson 6 on, several *heads*, each of which computes an attention of its own.
 #
 # | | shape | here |
 # |---|---|---|
@@ -215,6 +215,18 @@ sat @ w_q, cat @ w_k, cat @ w_v
 # | `value` | `(…, S, D_v)` | 6 × 3 |
 # | scores, weights | `(…, L, S)` | 6 × 6 |
 # | output | `(…, L, D_v)` | 6 × 3 |
+#
+# Papers and libraries have names of their own for these sizes. When you meet them elsewhere, this is how to read them:
+#
+# | here | Vaswani et al. | PyTorch's documentation | code of GPT-2 |
+# |---|---|---|---|
+# | `B` | none | `N` | `batch_size` |
+# | `L`, `S` | $n$ | `L`, `S` | `n_ctx` at most |
+# | `E` | $d_\text{model}$ | `embed_dim` | `n_embd` |
+# | `D`, `D_v` | $d_k$, $d_v$ | `E`, `Ev` | `n_embd // n_head` |
+# | number of heads `H` | $h$ | `num_heads` | `n_head` |
+#
+# The third column has a trap, because in the documentation of `scaled_dot_product_attention` the letter `E` is the dimension of a query.
 #
 # If queries, keys and values all come from the same tokens, this is *self-attention*. If the queries come from one sequence and the keys and values from another, it is *cross-attention*, and `L` and `S` can differ.
 #

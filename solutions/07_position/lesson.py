@@ -180,26 +180,26 @@ def sinusoidal_positions(length: int, d_model: int, base: float = 10_000.0) -> T
 # %% [markdown]
 # ### What the table promises
 #
-# Here is such a table for 48 places, one row for each, with one column per entry. Its entries come in pairs of a sine and a cosine, as yours do.
+# Here is such a table for 96 places, one row for each, with one column per entry. Its entries come in pairs of a sine and a cosine, as yours do.
 
 # %%
-table = reader.waves(48)
+table = reader.waves(96)
 plot.heatmap(
     table,
-    [f"place {p}" if p % 8 == 0 else "" for p in range(48)],
+    [f"place {p}" if p % 16 == 0 else "" for p in range(96)],
     [str(i) if i % 4 == 0 else "" for i in range(32)],
     "Each pair of columns is one hand: fast on the left, slow on the right",
     kind="numbers",
-    alt="Rows are places 0 to 47, columns the 32 entries. The first columns wave quickly from place to place, and each "
-    "pair further right waves more slowly. The last pairs hardly change over 48 places.",
+    alt="Rows are places 0 to 95, columns the 32 entries. The first columns wave quickly from place to place, and each "
+    "pair further right waves more slowly. The last pairs hardly change over 96 places.",
 )
 
 # %% [markdown]
-# To test the promise about distances, take the dot product of every place with every other one. If only the distance counts, then this table of 48 × 48 numbers is constant along each diagonal, because all pairs on a diagonal are equally far apart:
+# To test the promise about distances, take the dot product of every place with every other one. If only the distance counts, then this table of 96 × 96 numbers is constant along each diagonal, because all pairs on a diagonal are equally far apart:
 
 # %%
 products = table @ table.mT
-diagonals = [products.diagonal(distance) for distance in range(48)]
+diagonals = [products.diagonal(distance) for distance in range(96)]
 apart = max(float(line.max() - line.min()) for line in diagonals)
 print(f"largest difference along a diagonal: {apart:.4f}")
 figures.pairs(products, distance=16)
@@ -585,14 +585,50 @@ for name, hands in (("second", [1]), ("third and fourth", [2, 3])):
 # %% [markdown]
 # The two slowest hands move by at most a tenth of a turn over a text of 64, and slowing them changes nothing. The second hand made the difference, because it turned by 0.1 per place and had come full circle after 63 places. With the new base it turns by 0.063, so in a text of 64 it gets no further than two thirds of the way round. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
 #
-# Finally, return to the task of reversing. It is about absolute places, so in a single layer no rule about distances can solve it:
+# Now return to the task of reversing. It is about absolute places, so in a single layer no rule about distances can solve it:
 
 # %% measured
 for way in ("sinusoidal", "rotary", "linear bias"):
     print(f"reversing, {way:12} {accuracy(train(reverse, way), reverse):4.0%}")
 
 # %% [markdown]
-# On these three tasks, with this one small layer, none of the four ways is best. Each way has an assumption about distance built in, and it works where the assumption holds. In text, much of what matters is how far back something is, and most language models today turn their queries and keys.
+# ### When the order means nothing
+#
+# In all these tasks the order of the digits mattered. Here is one in which it does not: at every place, name the digit that is the most frequent in the whole sequence, or the smallest of them if several are equally frequent. Shuffling the sequence does not change the answer, and there is no mask, because every place may look at all the others.
+#
+# **Predict.** Two models are trained on 16 digits, one with learned positions and one with none. Which of them is right more often at 64?
+
+# %%
+predict(
+    "the most frequent digit of 64",
+    options=("with positions", "without positions", "both about equally often"),
+)
+
+
+# %%
+def most_frequent(digits: Tensor) -> Tensor:
+    return digits.mode(dim=-1, keepdim=True).values.expand_as(digits)
+
+
+# %% measured
+models = {way: train(most_frequent, way) for way in ("none", "learned")}
+shares_of(most_frequent, models)
+reveal("the most frequent digit of 64", "without positions")
+
+# %% [markdown]
+# At 16, where both were trained, they are about level. At every greater length the model without positions is far ahead, by 24 points at 64. It is equivariant, so what it has learned about some orders of the digits holds for all orders, and it adds no vectors of places that were never trained. (With two more starts the lead was 29 and 36 points.) It becomes worse with the length all the same, because the task becomes harder: the most frequent digit is ahead of the next by a smaller share of the places.
+
+# %%
+for length in LENGTHS:
+    x = reader.digits(300, seed=1_000_000, length=length)
+    counts = nn.functional.one_hot(x, 10).sum(dim=1)
+    first, second = counts.topk(2).values.double().mean(dim=0)
+    print(f"{length:3}: ahead by {(first - second) / length:.1%} of the places")
+
+# %% [markdown]
+# At the beginning of this lesson, equivariance was a defect to be repaired. Where the tokens are really a set, such as the points that a laser scanner measures, it is the assumption that you want.
+#
+# Every way of telling a model about order has an assumption built in, and works where the assumption holds. With this one small layer, none of the four was best on the first three tasks, and on the last one no positions at all were better than learned ones. In text, much of what matters is how far back something is, and most language models today turn their queries and keys.
 #
 # ## What can go wrong
 #
