@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# Mia and Tom share a shelf with two books, and each of them has one evening for reading. The first table below says how much Mia and Tom like crime and romance, and the second says how much crime and romance each book contains. The third says how many pages of dialogue and of description a reader gets through if the whole evening goes to one book. In one evening a reader can finish six pages of either book: six of dialogue in the first, or six of description in the second.
+# Mia and Tom share a shelf with two books, and each of them has one evening for reading. The first table below says how much Mia and Tom like crime and romance, and the second says how much crime and romance each book contains. The third table says what a reader can finish if one book gets the whole evening. In the first book that is six pages of dialogue, and in the second it is six pages of description.
 
 # %% setup
 import torch
@@ -369,7 +369,7 @@ for _ in range(50):
 print("after: ", model(question).argmax(dim=-1).tolist())
 
 # %% [markdown]
-# This is the training loop, and every model in this course is trained with one like it. For one question, the *cross-entropy* is minus the logarithm of the share that the logits give to the right answer (lesson 1 shows how scores become shares). So the cross-entropy is 0 if the right answer gets everything, and ln 10, about 2.3, if it gets a tenth. For several questions it is the mean. In each step `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps the model counts.
+# This is the training loop, and every model in this course is trained with one like it. Ten logits can be turned into ten shares that sum to 1, and lesson 1 shows how. Let p be the share of the right answer. The *cross-entropy* is −ln p. If the model is certain and right, p is 1 and the cross-entropy is 0. If the model guesses, p is a tenth and the cross-entropy is ln 10, which is about 2.3. The loss is the mean of this number over all questions. In each step `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps the model counts.
 #
 # ## What can go wrong
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 1. Why attention?
 #
-# After this lesson you can say what a network forgets if it reads the whole text before it writes. You can also build a lookup that can be trained, and compute attention with the scores with which it was first published in 2014. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes.
+# After this lesson you can say what a network forgets if it reads the whole text before it writes. You can also build a lookup that can be trained, and compute attention as it was first published in 2014. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes.
 #
 # ## The idea
 #
@@ -77,7 +77,7 @@ for length, share in zip(LENGTHS, plain, strict=True):
 # %% [markdown]
 # With 4 words the model is nearly always right, with 8 nearly never, and with 16 never. A sequence counts only if all of its words are right, so a longer sequence is a harder exam. But suppose that each word is right with probability 0.985. Then four words are right with probability $0.985^4 = 0.94$, as they are here, and the exam alone would leave 89% for 8 words and 79% for 16. The model does far worse than that.
 #
-# What the decoder knows of the sentence is the last state of the encoder, because nothing else reaches it. A place through which everything must pass is called a *bottleneck*. Let us first remove it, and then return to the question whether it was really to blame.
+# The decoder never sees the sentence. It sees only one vector, the last state of the encoder. A place through which everything must pass is called a *bottleneck*. Let us first remove it, and then return to the question whether it was really to blame.
 #
 # ### Looking back
 #
@@ -126,7 +126,7 @@ _, sixteen = copying(16, look)
 print(f"16 words: {sixteen:4.0%} right")
 
 # %% [markdown]
-# With one look back per word, the same two networks now get 16 words right more than eight times out of ten. The network that scores adds parameters, and so does the last layer, which now reads the state and the context side by side, 128 numbers instead of 64. Together these are 4,900 more than the 38,800 that were there. Parameters alone are not enough: a plain model with a state of 72 dimensions, which has more parameters, gets 10% of the sequences of 8 words right, in one run (not shown).
+# With one look back per word, the same two networks now get 16 words right more than eight times out of ten. The network that scores adds parameters, and so does the last layer, which now reads the state and the context side by side, 128 numbers instead of 64. Together these are 4,900 more than the 38,800 that were there. Could the extra parameters alone explain this? Hardly. A plain model with a state of 72 dimensions has more parameters than the model with attention, and it got only 10% of the sequences of 8 words right (one run of the same length, not shown).
 
 # %% measured
 plot.curves(
@@ -139,7 +139,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# Where does the decoder look while it writes word 0, word 1, and so on? Called with sequences and the number of words to write, the model returns its *logits*, one number per symbol, of which the largest is its answer, and the weights. Here are the weights for eight words, averaged over 500 sequences:
+# Where does the decoder look while it writes word 0, word 1, and so on? If you call the model with a batch of sequences and the number of words to write, it returns two tensors. The first holds the logits, and the second holds the weights, which we want to see. Here are the weights for eight words, averaged over 500 sequences:
 
 # %%
 _, weights = model(copies(500, 5, 8)[0], 8)
@@ -382,11 +382,11 @@ plot.heatmap(
 # %% [markdown]
 # Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front, although nobody has told it what a month is.
 #
-# The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same position in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space. The weight on the padding is not drawn, although in the row of the second 5, for instance, it is half of the weight.
+# The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same position in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space. The columns of the padding are left out of the figure. They can hold a lot of weight: in the row of the second 5 they hold half of it.
 #
 # ### Four suspects
 #
-# Attention has repaired what failed at the beginning of this lesson, but a cure does not prove the diagnosis. Four things could be to blame for the failure of the plain model at 8 and at 16 words: too few training steps, too many steps between the first word and the end, too much to write, or too much to remember. The function below takes them one at a time. Its task is to read `read` words, and to write the first `first` of them, `times` times over.
+# Attention has repaired what failed at the beginning of this lesson, but a cure does not prove the diagnosis. Four things could be to blame for the failure of the plain model at 8 and at 16 words: too few training steps, too many steps between the first word and the end, too much to write, or too much to remember. The function below takes them one at a time. The model reads `read` words. It must then write the first `first` of these words, and repeat them until it has written them `times` times. With `read=16, first=4, times=1`, for instance, it reads sixteen words and writes the first four once.
 
 
 # %%
@@ -403,7 +403,7 @@ print(f"750 training steps, all of 8 words:    {repeating(8, 8, 1, 750):4.0%}")
 print(f"750 training steps, the first 4 of 16: {repeating(16, 4, 1, 750):4.0%}")
 
 # %% [markdown]
-# With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs, not shown). That is far better than before and far from good. The second model reads for as many steps as the one that failed, but it has only four words to remember and repeats them nearly always (82% to 99% in five runs). Distance costs something, since after 250 steps (not shown) this model hardly ever got its four words right, but training overcomes this cost.
+# With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs, not shown). That is far better than before and far from good. The second model reads for as many steps as the one that failed, but it has only four words to remember and repeats them nearly always (82% to 99% in five runs). Distance does make the task harder: after 250 steps, this model hardly ever got its four words right (not shown). But after 750 steps it did, so distance is not what stops the other model.
 #
 # Two suspects are left. Writing is easy to test alone: if four words have to be written four times over, there are 16 words to write and four to remember. The last line gives three times the training to the task that failed, in which there are 16 words to remember.
 
@@ -430,7 +430,7 @@ for length in (2, 8, 32):
     print(f"{length:2} words: {size[0] / size[-1]:.0e}")
 
 # %% [markdown]
-# In this draw about six tenths of the gradient are left after one step, and less than a millionth after 31. Training can teach a network to carry a word further, as it did with the four words above, but when training begins a distant word has almost no influence on what is written. So distance makes learning slower, although it is not what stops the model at 16 words, of which the first four had as far to go. With attention, one step leads from every state to the context, however long the sentence is:
+# In this draw about six tenths of the gradient are left after one step, and less than a millionth after 31. Training can teach a network to carry a word further, as it did with the four words above, but when training begins a distant word has almost no influence on what is written. So distance makes learning slower. It is not what stops the model at 16 words, because the first four of those sixteen words had the same distance to travel, and the model learned them. With attention, one step leads from every state to the context, however long the sentence is:
 
 # %%
 figures.distance()

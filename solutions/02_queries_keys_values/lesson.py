@@ -141,7 +141,7 @@ plot.slide(
 )
 
 # %% [markdown]
-# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105° the weight is 0.85, which is the most on this slider, although the query no longer points exactly at key 2. At 90° key 1 was closer to the query than key 3 and took more weight. At 105° both are equally far away, and together they get less weight than at 90°.
+# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105° the weight is 0.85, which is the most on this slider, although the query no longer points exactly at key 2. At 90° the query is closer to key 1 than to key 3, so key 1 takes some of the weight. At 105° it is equally far from both, and the two together take less. That is why the best angle for key 2 is not exactly its own.
 #
 # Two keys get the same weight when the query points halfway between them, at 45°, 150° and 285°, and also when it points the opposite way. The angle of 105°, for instance, is opposite to 285°, and there keys 1 and 3 get 0.07 each. No angle gives one key everything. A query of larger norm would come closer to that, though on paper it would never get there.
 #
@@ -440,7 +440,7 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 #
 # ### Exercise 2.4: look one back
 #
-# So far the vectors were given and the weights followed. Now work backward, from weights that you want to vectors that produce them. What is this good for? If a model has to continue a text in which a name has occurred before, it must know what came *after* the name, and lesson 9 shows that this takes exactly such a head. Choose queries and keys such that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Your queries and keys depend on the position alone and not on the words.
+# So far the vectors were given and the weights followed. Now work backward, from weights that you want to vectors that produce them. Why would a model want that? Suppose that a text says *Anna Karenina* and later *Anna* once more. To continue with *Karenina*, the model must know which word came after the first *Anna*. In lesson 9 you will see that a model does this with the help of an attention that looks one position back. Choose queries and keys such that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Your queries and keys depend on the position alone and not on the words.
 #
 # Lesson 7 shows how positions get into the vectors of a model. Heads that come close to this appear in trained language models, and lesson 9 finds three of them.
 

@@ -28,7 +28,7 @@ for head_dim in (4, 64, 1024):
     print(f"{head_dim:5}", (k @ q).softmax(dim=-1))
 
 # %% [markdown]
-# Read the rows from top to bottom. In dimension 4 the favorite key gets a weight of 0.548 and the other four share the rest. In dimension 64 the favorite already has 0.998, and in dimension 1024 it has everything, so attention has turned into picking a single key.
+# Read the rows from top to bottom. In dimension 4 one key, the *favorite*, gets a weight of 0.548, and the other four share the rest. In dimension 64 the favorite already has 0.998, and in dimension 1024 it has everything, so attention has turned into picking a single key.
 #
 # The keys are noise in all three rows, so nothing in them can have become more certain. All the certainty must have come from the dimension of the vectors, and before we repair anything we should find out how.
 #
@@ -47,7 +47,7 @@ reveal("size of a score in dimension 64", "about 8")
 # %% [markdown]
 # The sum of 64 products is typically about 8 away from zero. About half of the products are negative, and they cancel most of the positive ones. What is left over grows only with the square root of their number, because it is the variances that add up. `torch.randn` draws *standard normal* entries, which have mean 0 and variance 1, and the product of two independent ones has variance 1 as well. So a sum of 64 products has variance 64. Its standard deviation, which we will call its *spread*, is $\sqrt{64} = 8$.
 #
-# In symbols, let the entries of q and k be independent, with mean 0 and variance 1. Each product then has the mean $E[q_i]\,E[k_i] = 0$ and the variance $E[q_i^2]\,E[k_i^2] = 1$. Since the products are independent of one another, their variances add:
+# In symbols, let the entries of q and k be independent, with mean 0 and variance 1. Each product then has the mean $E[q_i]\,E[k_i] = 0$ and the variance $E[q_i^2]\,E[k_i^2] = 1$, because the variance of a number with mean 0 is the mean of its square. Since the products are independent of one another, their variances add:
 #
 # $$\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d_k} \operatorname{Var}(q_i k_i) = d_k.$$
 #
@@ -55,7 +55,7 @@ reveal("size of a score in dimension 64", "about 8")
 #
 # ## By hand
 #
-# Take the query [2, 0, 0, 0] from lesson 2, which is twice the query that gave the weights 1/6, 1/3 and 1/2. The first entries of its three keys were 0, ln 2 and ln 3. The scores of this query are therefore 0, 2 ln 2 and 2 ln 3, and they gave the weights $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$.
+# Take the query [2, 0, 0, 0] from lesson 2, which is twice the query that gave the weights 1/6, 1/3 and 1/2. The first entries of the three keys were 0, ln 2 and ln 3, and the others meet a 0 in the query. The scores of this query are therefore 0, 2 ln 2 and 2 ln 3, and they gave the weights $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$.
 #
 # If scores spread by $\sqrt{d_k}$, then dividing them by $\sqrt{d_k}$ should bring the spread back to 1. The vectors of this example have dimension $d_k = 4$, so divide its scores by 2, on paper, and work out the weights and the output again. The values were [6, 0], [0, 6] and [12, 12].
 
@@ -150,7 +150,7 @@ def score_std(d_k: int, n: int, generator: torch.Generator) -> tuple[float, floa
 # %% [markdown]
 # ### Three ways to scale, side by side
 #
-# To see all of this at once, we take five values of the dimension, called $d$ here for short, and multiply the scores by one of three factors: 1, $1/\sqrt d$ or $1/d$.
+# To see all of this at once, we take five values of the dimension and multiply the scores by one of three factors: 1, $1/\sqrt d$ or $1/d$. (In formulas, $d$ is short for $d_k$ from here on. It is the same number as `head_dim` in code and `D` in shapes.)
 
 # %%
 DIMENSIONS = (4, 16, 64, 256, 1024)
@@ -269,7 +269,7 @@ plot.heatmap(
 #
 # ### Exercise 3.3: the Jacobian of softmax
 #
-# Compute this table for any number of rows of weights at once. The input consists of weights, so softmax has already been applied. PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) and complex numbers, which can take their place, are not allowed here, because the formula is the exercise.
+# Compute this table for any number of rows of weights at once. The input consists of weights, so softmax has already been applied. PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) are not allowed here, nor is the trick that obtains derivatives from complex numbers.
 
 # %% hints softmax_jacobian [markdown]
 # For one row of n weights the answer is an n × n table. Which part of the formula appears only on the diagonal, and which part fills the whole table?
@@ -300,22 +300,25 @@ def softmax_jacobian(weights: Tensor) -> Tensor:
 #
 # How much of this response is left when the scores come from vectors of dimension 1024? Measure the size of a table by its norm, which is the square root of the sum of its squared entries.
 #
-# For each way of scaling, the next cell prints the mean norm of two such tables over the 500 queries. The first says how the weights respond to the scores that softmax is given, and the second says how they respond to the query. By the chain rule, the second table is the first one times the response of the scores to the query, and score j changes with the query by the factor times key j. To run even if the exercise is unsolved, the cell uses PyTorch's own Jacobian, `jacrev`, which `vmap` applies to each row.
+# For each way of scaling, the next cell prints the mean norm of two such tables over the 500 queries. The column *to the scores* is about softmax alone: if a score changes a little, how much do the weights change? The column *to the query* is about the query: if the query changes a little, how much do the weights change? A change of the query first changes the scores, by the factor times the keys, and the scores then change the weights. So this table is the first one times the factor times the keys. The last column is the median of the same norms. To run even if the exercise is unsolved, the cell uses PyTorch's own Jacobian, `jacrev`, which `vmap` applies to each row.
 
 # %%
 jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
 q, k = vectors_of_dimension(1024)
-print("             to the scores  to the query")
+print("             to the scores  to the query      median")
 for name, factor in FACTORS.items():
     c = factor(1024)
     tables = jacobian_of_rows((q @ k.mT).squeeze(-2) * c)  # (500, 16, 16)
-    norms = [m.flatten(-2).norm(dim=-1).mean() for m in (tables, c * tables @ k)]
-    print(f"{name:12} {norms[0]:13.2f} {norms[1]:13.2f}")
+    norms = [m.flatten(-2).norm(dim=-1) for m in (tables, c * tables @ k)]
+    means = " ".join(f"{norm.mean():13.2f}" for norm in norms)
+    print(f"{name:12} {means} {norms[1].median():11.4f}")
 
 # %% [markdown]
-# In the first column, the mean norm is 0.05 without scaling and 0.31 over √d, so the scaled softmax responds six times as strongly to a change of the scores that it is given. (The 0.24 of the last row, $\sqrt{15}/16$, is the response of sixteen equal weights.) The difference between the first two rows is the reason that most texts give for the division: "without scaling, gradients vanish".
+# In the column *to the scores*, the mean norm is 0.05 without scaling and 0.31 over √d, so the scaled softmax responds six times as strongly to a change of the scores that it is given. (The 0.24 of the last row, $\sqrt{15}/16$, is the response of sixteen equal weights.) The difference between the first two rows is the reason that most texts give for the division: "without scaling, gradients vanish".
 #
-# The second column contradicts this statement. A model does not change its scores directly but changes queries and keys. The same change of a query moves a score 32 times as far if nothing divides the score by 32. Both factors together make the unscaled weights respond five times as strongly as the scaled ones, 1.52 against 0.31. To find out which of the two columns matters, we can test a model that learns, and for that we need attention with a scale.
+# The column *to the query* contradicts this statement. A model does not change its scores directly but changes queries and keys, and the same change of a query moves a score 32 times as far if nothing divides the score by 32. Softmax responds a sixth as strongly, to a change that is 32 times as large, so the unscaled weights respond about five times as strongly as the scaled ones, 1.52 against 0.31.
+#
+# This is a mean, though, and the median tells another story. Over √d, most queries respond about as the mean says. Without scaling, half of the queries hardly respond at all, and a few respond so strongly that the mean is 1.52. To find out which of these numbers matters, we can test a model that learns, and for that we need attention with a scale.
 #
 # ### Exercise 3.4: attention with scale
 #
@@ -371,10 +374,12 @@ def scaled_attend(
 symbols = torch.randn(64, 256, generator=torch.Generator().manual_seed(1))
 
 
-def lookup_batch(generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-    shown = torch.rand(32, 64, generator=generator).argsort(dim=-1)[:, :16]  # (B, S)
-    labels = torch.randint(0, 16, (32, 16), generator=generator)
-    place = torch.randint(0, 16, (32,), generator=generator)
+def lookup_batch(
+    generator: torch.Generator, n: int = 32
+) -> tuple[Tensor, Tensor, Tensor]:
+    shown = torch.rand(n, 64, generator=generator).argsort(dim=-1)[:, :16]  # (B, S)
+    labels = torch.randint(0, 16, (n, 16), generator=generator)
+    place = torch.randint(0, 16, (n,), generator=generator)
     return symbols[shown], labels, place
 
 
@@ -394,13 +399,15 @@ class Lookup(nn.Module):
 
     def forward(self, x: Tensor, labels: Tensor, place: Tensor) -> Tensor:
         asked = x[torch.arange(len(x)), place].unsqueeze(-2)  # (B, 1, E)
-        q, k, v = self.q_proj(asked), self.k_proj(x), self.value(labels)
-        output = functional.scaled_dot_product_attention(q, k, v, scale=self.scale)
-        return self.out_proj(output).squeeze(-2)  # (B, 16)
+        weights = self.weights(self.q_proj(asked) @ self.k_proj(x).mT)  # (B, 1, S)
+        return self.out_proj(weights @ self.value(labels)).squeeze(-2)  # (B, 16)
+
+    def weights(self, scores: Tensor) -> Tensor:
+        return (self.scale * scores).softmax(dim=-1)
 
 
 # %% [markdown]
-# Training is the usual loop with the optimizer Adam. The query and key matrices have a learning rate of their own, `rate`, which we will need later. The function also returns the norm of the query matrix's first gradient.
+# Training is the usual loop with the optimizer Adam. The query and key matrices have a learning rate of their own, `rate`, which we will need later. The function returns the losses, and the norm of the query matrix's first gradient.
 #
 # **Predict.** At the first step, before anything is learned, is that gradient smaller or larger without scaling?
 
@@ -412,9 +419,11 @@ predict(
 
 
 # %%
-def train(scale: float, rate: float = 1e-3) -> tuple[Lookup, list[float], float]:
+def train(
+    model_class: type[Lookup], scale: float, rate: float = 1e-3
+) -> tuple[list[float], float]:
     torch.manual_seed(0)
-    model, generator = Lookup(scale), torch.Generator().manual_seed(0)
+    model, generator = model_class(scale), torch.Generator().manual_seed(0)
     matrices, rest = list(model.parameters())[:2], list(model.parameters())[2:]
     groups = [{"params": matrices, "lr": rate}, {"params": rest}]
     optimizer, losses = torch.optim.Adam(groups, lr=1e-3), []
@@ -428,7 +437,7 @@ def train(scale: float, rate: float = 1e-3) -> tuple[Lookup, list[float], float]
             first_gradient = float(matrices[0].grad.norm())
         optimizer.step()
         losses.append(loss.item())
-    return model, losses, first_gradient
+    return losses, first_gradient
 
 
 # %% [markdown]
@@ -436,23 +445,23 @@ def train(scale: float, rate: float = 1e-3) -> tuple[Lookup, list[float], float]
 
 
 # %% measured
-runs = {name: train(factor(256)) for name, factor in FACTORS.items()}
-for name, (_, losses, gradient) in runs.items():
+runs = {name: train(Lookup, factor(256)) for name, factor in FACTORS.items()}
+for name, (losses, gradient) in runs.items():
     first = next((step for step, loss in enumerate(losses) if loss < 0.3), "never")
     print(f"{name:9} below 0.3 at step: {first!s:5}  first gradient: {gradient:.2f}")
 reveal("the first gradient without scaling", "larger")
 
 # %% [markdown]
-# Without scaling, the loss does not get below 0.3 in 300 steps, and yet the first gradient of that run was the *largest* of the three. So gradients did not vanish. Without the division by $\sqrt{256} = 16$, the same change in the query matrix changes the scores sixteen times as much. Softmax passes on less of that change, but not sixteen times less, so the gradient, which is the product of both factors, is larger.
+# Without scaling, the loss does not get below 0.3 in 300 steps, and yet the first gradient of that run was the *largest* of the three. So gradients did not vanish. The vectors of this model have dimension 256. Without the division by $\sqrt{256} = 16$, the same change in the query matrix changes the scores sixteen times as much. Softmax passes on less of that change, but not sixteen times less, so the gradient, which is the product of both factors, is larger.
 
 # %%
-curves = {
-    name: torch.tensor(losses).view(-1, 10).mean(dim=-1).tolist()  # of 10 steps each
-    for name, (_, losses, _) in runs.items()
-}
+def tens(losses: list[float]) -> list[float]:
+    return torch.tensor(losses).view(-1, 10).mean(dim=-1).tolist()  # of 10 steps each
+
+
 plot.curves(
     range(5, 300, 10),
-    curves,
+    {name: tens(losses) for name, (losses, _) in runs.items()},
     "Here, learning crawls without scaling",
     xlabel="step",
     ylabel="loss",
@@ -464,17 +473,17 @@ plot.curves(
 # The model over $d$ starts with a plain average, and it learns all the same. It is only slower, because the same step of its matrices moves its scores only a sixteenth as far as over $\sqrt d$. If that is the reason, then larger steps should make up for it:
 
 # %% measured
-_, losses, _ = train(1 / 256, rate=4e-3)
+losses, _ = train(Lookup, 1 / 256, rate=4e-3)
 first = next(step for step, loss in enumerate(losses) if loss < 0.3)
 print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 
 # %% [markdown]
-# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. The latter gains nothing from four times the rate (not shown). (A factor of four is enough for a gap of sixteen, because both matrices take steps that are four times as long, and the scores are products of the two.) So dividing by $d$ is not a mistake. Some very wide models do it on purpose (Yang et al., below). If training lines a query up with its key, the products no longer cancel, so their sum grows with $d$ itself and not with its root.
+# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. Why four times, and not sixteen? A score is a product of a query and a key. If the steps of both matrices are four times as long, the product can change up to sixteen times as fast. So dividing by $d$ is not a mistake, and some very wide models do it on purpose (Yang et al., below). Once training has lined a query up with its key, the products no longer cancel, and their sum grows with $d$ itself and not with its root. For such vectors it is the division by $d$ that keeps scores the same in every dimension.
 
 # %% [markdown]
 # ### What is left for the query
 #
-# The first gradient of the unscaled model is the largest, and yet this model hardly learns. To see what is wrong with that gradient, let us follow one small change of a query all the way to the output. Each score of this query moves by the key times the scale $c$, and the weights move as the Jacobian says. The output moves with the weights, because it is the sum of the values times the weights.
+# The first gradient of the unscaled model is the largest, and yet this model learns slowly and badly. To see what is wrong with that gradient, let us follow one small change of a query all the way to the output. Each score of this query moves by the key times the scale $c$, and the weights move as the Jacobian says. The output moves with the weights, because it is the sum of the values times the weights.
 #
 # For one query $q$, the three steps have these derivatives:
 #
@@ -482,13 +491,13 @@ print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 # - weight $i$ with respect to score $j$: $w_i(\delta_{ij} - w_j)$, a number,
 # - the output with respect to weight $i$: $v_i$, a column.
 #
-# Multiplied out and summed over $i$ and $j$, they give
+# Multiplied out and summed over $i$ and $j$, they give the formula below, because $\delta_{ij}$ keeps only the terms with $i = j$, and the product $w_i w_j$ splits into two sums:
 #
 # $$\frac{\partial\,\text{output}}{\partial q} = \sum_{i,j} v_i\; w_i(\delta_{ij} - w_j)\; c\,k_j^\top = c\,\Big(\sum_i w_i\, v_i k_i^\top - \bar v\,\bar k^\top\Big) \quad\text{with}\quad \bar v = \sum_i w_i v_i, \;\; \bar k = \sum_j w_j k_j .$$
 #
-# Now read the weights as probabilities: imagine that one key is drawn at random, key $i$ with probability $w_i$, and its value with it. Then $\bar v$, which is the output, is the mean of the values, and $\bar k$ is the mean of the keys. The brackets hold the mean of the products minus the product of the means, which is the *covariance* of values and keys.
+# Now read the weights as probabilities: imagine that one key is drawn at random, key $i$ with probability $w_i$, and its value with it. Then $\bar v$, which is the output, is the mean of the values, and $\bar k$ is the mean of the keys. The brackets hold the mean of the products minus the product of the means, which is the *covariance* of values and keys. It is a table here, with one number for each entry of a value and each entry of a key.
 #
-# So an output responds to its query to the extent that the values and keys that it mixes vary together. If a query gives everything to a single key, it mixes nothing, so nothing varies. Almost no gradient then reaches this query through its output, even if the key is the wrong one.
+# So the output changes with the query only if the query mixes several keys, and if different keys bring different values. A query that gives everything to a single key mixes nothing. Almost no gradient then reaches this query through its output, even if the key is the wrong one.
 #
 # The next cell has PyTorch compute this table for the small case above, and again with the query multiplied by 4, 16 and 64. It prints the weights and the norm of the table.
 
@@ -509,7 +518,7 @@ for factor in (1, 4, 16, 64):
 #
 # ### Exercise 3.5: the response to the query
 #
-# Compute this table from the weights, for any number of queries at once. As in exercise 3.3, PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) and complex numbers are not allowed. To test your function, compare it with the tables that PyTorch computed above.
+# Compute this table from the weights, for any number of queries at once. As in exercise 3.3, PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) and the trick with complex numbers are not allowed. To test your function, compare it with the tables that PyTorch computed above.
 
 # %% hints query_jacobian [markdown]
 # For one query the answer is a table with a row for each entry of the output and a column for each entry of the query. Which of the two terms of the formula is a product of two means?
@@ -538,89 +547,76 @@ def query_jacobian(weights: Tensor, key: Tensor, value: Tensor, scale: float) ->
 # %% check query_jacobian
 
 # %% [markdown]
-# ### Optional: two suspects and two controls
+# ### Whose gradient is it?
 #
-# You may go on to *What can go wrong* and come back another day. Over $\sqrt d$ the model learns within 50 steps. Without scaling it does not learn in 300, although its first gradient is four times as large. A gradient that is summed over a batch does not say which queries contributed to it, so let us ask each query on its own. At the start, three queries in four have given more than 0.9 of their weight to one key, picked at random. How much of the gradient comes from these, and how much from the others?
-
+# Over $\sqrt d$ the model learns within 50 steps. Without scaling its loss is still about 2 after 300, although its first gradient is four times as large. A gradient that is summed over a batch does not say which queries it comes from, so let us look at the gradient of each query on its own. Exercise 3.5 says what to expect, because a query that has given nearly all its weight to one key hardly responds to anything. Call such a query *decided* if its largest weight is above 0.9.
 
 # %% measured
-generator = torch.Generator().manual_seed(99)
-x, labels, place = (
-    torch.cat(parts)  # eight batches of 32, joined
-    for parts in zip(*(lookup_batch(generator) for _ in range(8)), strict=True)
-)
-rows = torch.arange(len(x))  # 256 queries
+x, labels, place = lookup_batch(torch.Generator().manual_seed(99), n=256)
+rows = torch.arange(256)
 torch.manual_seed(0)
 untrained = Lookup(1.0)
-logits = untrained(x, labels, place)
-losses = functional.cross_entropy(logits, labels[rows, place], reduction="none")
-squares = torch.stack(
-    [
-        torch.autograd.grad(loss, untrained.q_proj.weight, retain_graph=True)[0].norm()
-        ** 2
-        for loss in losses
-    ]
-)
-
-# %% [markdown]
-# `squares` holds the squared norm of each query's own gradient, because squares can be added up and shared out. To sort the queries into decided and undecided ones, we need the weights, which the next function computes for any of our models, along with the key that gets the largest:
-
-
-# %%
-def favorites(model: Lookup) -> tuple[Tensor, Tensor]:
-    asked = x[rows, place].unsqueeze(-2)
-    scores = model.scale * model.q_proj(asked) @ model.k_proj(x).mT  # (B, 1, S)
-    return scores.softmax(dim=-1).squeeze(-2).max(dim=-1)
-
-
-# %% measured
-weight, before = favorites(untrained)
-decided = weight > 0.9
+queries = untrained.q_proj(x[rows, place]).detach().unsqueeze(-2).requires_grad_()
+weights = untrained.weights(queries @ untrained.k_proj(x).mT)  # (B, 1, S)
+logits = untrained.out_proj(weights @ untrained.value(labels)).squeeze(-2)
+functional.cross_entropy(logits, labels[rows, place], reduction="sum").backward()
+squares = queries.grad.square().sum(dim=(-2, -1))
+decided = weights.amax(dim=(-2, -1)) > 0.9
 print(f"decided queries: {decided.double().mean():.0%}")
 print(f"their share of the squares: {squares[decided].sum() / squares.sum():.0%}")
 
 # %% [markdown]
-# Three quarters of the queries contribute 4% of the sum of squared norms, and the undecided quarter contributes 96%. Exercise 3.5 predicts this. A query that has decided mixes a single key and a single value. Then keys and values do not vary under its weights, their covariance is near 0, and so is the gradient of the query. Saturation does not make the gradient small, but it silences most of the queries, whether they have picked the right key or not. Their favorites can still change, because all queries use the same two matrices, and the undecided queries change these.
+# `squares` holds one number per query, the squared norm of its own gradient. We square the norms because squares can be added up and shared out. Three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 4% of the sum. The undecided quarter contributes 96%. The gradient is large, but most of the queries have no say in it.
 #
-# So there are two explanations to test. The first is that the queries that have decided are silent, and the second is the size of the steps. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn.
+# This makes a good suspect, but there is another one. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. The unscaled run differs from the scaled one in both respects, so we need runs that change one at a time.
 #
-# Since the unscaled run changed both at once, two controls change one at a time. One is the unscaled model with a sixteenth of the learning rate for its query and key matrices, so that its scores move as in the run that learned. The other is the scaled model with sixteen times the rate.
-#
-# **Predict.** Which of the two controls learns as well as the first scaled model did?
+# Backpropagation helps here, because it does not ask where its Jacobian comes from. The next model attends with one scale, and passes the gradient back through the softmax of the *other* scale:
+
 
 # %%
-predict(
-    "which control learns",
-    options=("unscaled, small steps", "over √d, large steps", "both", "neither"),
+class Swapped(Lookup):
+    def weights(self, scores: Tensor) -> Tensor:
+        other = 1 / (16 * self.scale)  # 1/16 for a scale of 1, and 1 for one of 1/16
+        backward = (other * scores).softmax(dim=-1)
+        return super().weights(scores).detach() + (backward - backward.detach())
+
+
+# %% [markdown]
+# The bracket is always 0, so the weights are those of the model's own scale. But the first term has no gradient, and neither has the last, so the gradient is that of the other softmax.
+#
+# Model A attends without scaling. Its softmax is saturated and its scores move in large steps, but its gradient comes back as if the scores had been divided by 16. Model B attends over $\sqrt d$, as the model that learned, and moves in steps of the same size, but its gradient comes back through a saturated softmax.
+#
+# **Predict.** Which of the two learns as fast as the scaled model did?
+
+# %%
+predict("which swap learns", options=("A", "B", "both", "neither"))
+
+# %% measured
+runs["A"], runs["B"] = train(Swapped, 1.0), train(Swapped, 1 / 16)
+del runs["over d"]
+for name, (losses, _) in runs.items():
+    first = next((step for step, loss in enumerate(losses) if loss < 0.3), "never")
+    last = sum(losses[-20:]) / 20
+    print(f"{name:9} below 0.3 at step: {first!s:5}  loss in the last 20: {last:.2f}")
+reveal("which swap learns", "A")
+
+# %%
+plot.curves(
+    range(5, 300, 10),
+    {name: tens(losses) for name, (losses, _) in runs.items()},
+    "With the gradients exchanged, the two models change places",
+    xlabel="step",
+    ylabel="loss",
+    from_zero=True,
+    alt="Over √d and A fall together to nearly 0 within about 50 steps. Unscaled and B fall slowly and are still above 1 after 300.",
 )
 
-# %% measured
-controls = {
-    "unscaled, small steps": (1.0, 1e-3 / 16),
-    "over √d, large steps": (1 / 16, 16e-3),
-}
-runs |= {name: train(*control) for name, control in controls.items()}
-reveal("which control learns", "neither")
-
 # %% [markdown]
-# The next table has a row for each of the five models. Its first column is the loss in the last 20 of the 300 steps. The other three say how many of the 256 queries now favor the right key, how many favor a different key than before training, and how many give their favorite more than 0.9 of their weight. Before training, all five models had the same matrices.
-
-# %% measured
-print(f"{'':22}  loss  right    new  above 0.9")
-for name, (model, losses, _) in runs.items():
-    weight, after = favorites(model)
-    shares = (after == place, after != before, weight > 0.9)
-    share = " ".join(f"{share.double().mean():6.0%}" for share in shares)
-    print(f"{name:22} {sum(losses[-20:]) / 20:5.2f} {share}")
-
-# %% [markdown]
-# Neither control comes near the scaled model, although both are far better than a guess, which would be right for one query in sixteen. With small steps, half of the queries still have the favorite that chance gave them, and 38% have found the right key. The first unscaled run and the scaled run with the high rate take large steps in the scores. In these two runs most queries have changed their favorite, and nearly all queries give it more than 0.9 of their weight. And yet between a third and two thirds of the favorites are wrong, depending on the model and on the computer that trains it.
+# The two have changed places. Model A learns as fast as the scaled model, with saturated weights and with steps that move its scores sixteen times as far. Model B starts from the same weights as the scaled model, takes steps of the same size, and does not get below 0.3. So neither saturated weights nor large steps do the harm. It is done on the way back through a saturated softmax, where the queries that have decided get no gradient.
 #
-# So "without scaling, gradients vanish" is half right. Saturation does freeze early winners, because it silences the queries that have decided. That shows in the run with small steps, where half of the queries keep their first favorite. In the unscaled run the large steps overcome it, and most favorites change, but often to a wrong key.
+# "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish, for it was the largest of all. What vanishes is the say of each query that has decided, and this alone is enough to ruin the training. The other queries can still change its favorite, since all of them share the same two matrices, but they change it blindly.
 #
-# Leaving out the division also makes every step of the scores sixteen times as large. The last control, the scaled model with sixteen times the rate, shows that such steps can spoil training by themselves. It does not show that they did so in the unscaled run, because its two matrices grow to almost five times their norm, while those of the unscaled run hardly grow at all (not shown). Dividing by $\sqrt{d_k}$ removes both troubles at once.
-#
-# All of this is one task, one optimizer and 300 steps. From three other starts (not shown), 18% to 38% of the favorites were right with small steps, and 49% to 73% in the first unscaled run.
+# All of this is one task, one optimizer and 300 steps. From two other starts, A was below 0.3 after 47 and 61 steps, the scaled model after 43 and 49, and B and the unscaled model never.
 #
 # ## What can go wrong
 #
@@ -668,7 +664,7 @@ scores.grad
 # | over $d_k$ | a mean | attention over random keys starts as an average |
 # | Jacobian of softmax | $w_i(\delta_{ij} - w_j)$ | rows sum to 0; near 0 where softmax is saturated |
 # | response to the query | $c\,\text{Cov}(v, k)$ under the weights | 0 where one key has everything |
-# | unscaled training | a larger first gradient, and hardly any learning | "gradients vanish" is at most half of the reason |
+# | unscaled training | a larger first gradient, and little learning | the queries that have decided get no gradient |
 #
 # %%
 recap()
@@ -681,7 +677,7 @@ recap()
 # **Question R3** (2 points, graded by a person). "Without scaling, gradients vanish." Confirm or correct this sentence with two numbers from your own runs of this notebook, and say what each number shows.
 
 # %% question R3 [markdown] points=2
-# Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled and 0.31 scaled. But the query matrix's gradient at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. What vanishes is the contribution of the queries that have decided: three quarters of them make 4% of the sum of squared norms. With steps that move the scores no further than in the scaled model, half of the early favorites stay; with the usual rate they change, but only about half are right in the end.
+# Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled and 0.31 scaled. But the query matrix's gradient at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. What vanishes is the contribution of the queries that have decided: three quarters of the queries make 4% of the sum of squared norms. This matters, because the unscaled model learns in about 50 steps if its gradient is passed back through the scaled softmax.
 #
 # | points | for |
 # |---|---|

@@ -323,7 +323,7 @@ plot.masks(
 # %% [markdown]
 # The fourth mask is called a *sliding window*, in which each query sees itself and the token before it. The last mask is for packed training texts: two texts share a row, tokens 0 to 2 and tokens 3 and 4, and neither may look into the other. If two users' texts share a row and this mask is missing, a model answers one user with what it has read in the text of the other.
 #
-# In the third mask, queries 3 and 4 are padding themselves, and what they get is ignored later. All its other rows are those of the causal mask, because padding at the end lies in the future of every real token. So the padding rule makes a difference only where padding comes first or where there is no causal mask.
+# In the third mask, queries 3 and 4 are padding themselves, and what they get is ignored later. The rows of the real tokens, 0 to 2, are the same as in the causal mask. The reason is that the padding comes after all real tokens, so the causal mask hides it already. You need a padding mask only if the padding comes first, or if there is no causal mask.
 #
 # ### Exercise 5.3: combine masks
 #
@@ -380,7 +380,7 @@ plot.click_mask(
 )
 
 # %% [markdown]
-# Older code writes −1,000,000,000 instead of −∞. Above the figure you saw that softmax turns three such scores into one third each. That avoids the `nan` and puts something worse in its place. The query now looks at all the *hidden* keys equally (their own scores are lost beside a billion), so padding enters the output and PyTorch raises no error. In float16, whose largest number is 65504, `masked_fill` rejects a billion.
+# Older code writes −1,000,000,000 instead of −∞. Above the figure you saw that softmax turns three such scores into one third each. That avoids the `nan` and puts something worse in its place. The query now looks at all the hidden keys equally, because all their scores have been replaced by the same number. So padding enters the output, and nothing warns you. In float16, whose largest number is 65504, `masked_fill` rejects a billion.
 #
 # In these lessons a query that may look at nothing gives weight to nothing, so its output is 0. This convention has the advantage that no hidden key can influence any result. PyTorch's function follows it in the version that this course uses, while earlier versions returned `nan`:
 

@@ -136,7 +136,7 @@ for seed in range(5):
 # %% [markdown]
 # All five starts end in the same way: one digit is always right, and the other is right as often as a guess among ten. Each model has given up on one of the two places. The start decides which place that is, and 300 steps of training have not changed it.
 #
-# Two heads are given the same chance. Of 24 starts (not shown), 23 got all or nearly all requests right. In the remaining one, the two heads read both places, but the places themselves and not their order decide which head reads which. Head 0 reads place 5 in the request "0, then 5" and also in the request "5, then 0". So the output matrix cannot know which digit comes first, and only a fifth of the answers were right. Two heads can do what one cannot, but training has to find out how.
+# Two heads are given the same chance. Of 24 starts (not shown), 23 got all or nearly all requests right. One start failed in an interesting way. Its two heads do read the two places, but which head reads which place does not depend on the order of the request. Head 0 reads place 5 in the request "0, then 5" and also in the request "5, then 0". So the output matrix cannot know which digit comes first, and only a fifth of the answers were right. Two heads can do what one cannot, but training has to find out how.
 #
 # ## By hand
 #
@@ -159,7 +159,7 @@ figures.no_peak()
 # %% [markdown]
 # The dashed line is what the second digit would need, a logit with its peak at ⅓. Each of the three straight lines, in contrast, is highest at one of its ends or equally high everywhere. A matrix can therefore name the digit with the larger weight every time, but no matrix can name the digit with the smaller weight for every pair of digits.
 #
-# You may skip two details. First, a matrix that treats the digits differently does no better. Suppose that such a matrix did the job. If you rename the digits, the renamed matrix does the job as well. In each of the renamed matrices the right digit has the largest logit, so it also has the largest logit in their mean. But this mean treats all digits alike, and such a matrix fails, as you have seen. Second, the argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line.
+# You may skip two details. First, could a matrix succeed that treats the digits differently? Suppose that there were one, called M. Rename the digits, for instance by swapping 3 and 7 everywhere, and rename the rows and columns of M in the same way. The new matrix succeeds, too. Do this for all possible renamings, and take the mean of all these matrices. In each of them the right digit has the largest logit, so this is true of the mean as well. But the mean treats all digits alike, and we have just seen that such a matrix fails. Second, the argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line.
 #
 # Two heads need no such rule. Each has a weight of 1 on its own place, and together they pass on four numbers instead of two:
 
@@ -273,7 +273,7 @@ print(f"both places in the same one: {right[differ & same_half].mean():.0%} righ
 # %% [markdown]
 # If each half holds one of the two places, every head has one place to read, and all is well. If both places lie in the same half, one head has to read two digits.
 #
-# You have seen that this is more than a head can do. Such a head nevertheless does better than the single head at the beginning of this lesson, and the cut suggests why. The proof assumed one value per token. Here each of the four tokens is there in two pieces with a value each, so the head could put half of its weight on one piece of the first place and half on the *other* piece of the second. The two pieces hold different entries of a token's value, so the output matrix can often tell which digit came from which place.
+# You have seen that this is more than a head can do. Why is such a head still better than the single head at the beginning? Our proof assumed that each token has one value. In this module, each of the four tokens has been cut into two pieces, and each piece has a value of its own. The head can therefore take the first half of one token and the second half of the other, and the output matrix can often tell the two apart. The two pieces hold different entries of a token's value, so the output matrix can often tell which digit came from which place.
 #
 # ### Exercise 6.1: split into heads
 #

@@ -33,7 +33,7 @@ x = reader.digits(1, seed=0, length=16)
 x[0].tolist(), reverse(x)[0].tolist()
 
 # %% [markdown]
-# The model is one layer of self-attention with four heads of dimension 8, which you can read in `reader.py`, beside this notebook. Each token is a digit's embedding and nothing else. At each place the output of attention is added to the token's own vector, for a reason that lesson 8 gives. All shares of right answers in this lesson are of 300 new sequences.
+# The model is one layer of self-attention with four heads of dimension 8, which you can read in `reader.py`, beside this notebook. Each token is a digit's embedding and nothing else. At each place the output of attention is added to the token's own vector, for a reason that lesson 8 gives. Whenever this lesson says what share of the answers is right, it was measured on 300 new sequences.
 #
 # **Predict.** After 300 steps of training, what share of its digits is right?
 
@@ -105,7 +105,7 @@ hands = torch.stack(
 hands @ hands.mT
 
 # %% [markdown]
-# Along each diagonal, all entries are equal. A place compared with itself gives 1, two places that are one step apart give 0, and two that are two steps apart give −1. The dot product of two hands is the cosine of the angle between them, and that angle depends only on the number of steps. The clock was not built to measure distances, but turning has this effect, because $\cos\alpha\cos\beta + \sin\alpha\sin\beta = \cos(\alpha - \beta)$.
+# Along each diagonal, all entries are equal. A place compared with itself gives 1, two places that are one step apart give 0, and two that are two steps apart give −1. The dot product of two hands is the cosine of the angle between them, and that angle depends only on the number of steps. Nobody told the clock about distances. They come for free with turning, because $\cos\alpha\cos\beta + \sin\alpha\sin\beta = \cos(\alpha - \beta)$.
 #
 # One hand is not enough, though. Four steps are a full turn, so places 0, 4 and 8 look the same. A slower hand could tell those apart, but it would hardly move between neighbors, and that is why clocks have several hands. Here is one with two, of which the shorter one is eight times slower:
 
@@ -492,7 +492,7 @@ plot.curves(
 #
 # The learned table uses rows that were never trained. The sinusoids are defined everywhere, but beyond place 15 their slower hands point in directions that the query and key matrices never saw.
 #
-# At 32, the rotation is still ahead of the bias. One doubling later it no longer is. It falls to 85% at 64 and to 68% at 128, where a model without positions gets 62%, while the linear bias stays at 92%. At 64 and at 128 sinusoidal positions do worse than no positions in this run, and in the best of three runs they do a little better than none.
+# At 32, the rotation is still ahead of the bias. One doubling later it no longer is. It falls to 85% at 64 and to 68% at 128, where a model without positions gets 62%, while the linear bias stays at 92%. At 64 and 128, the model with sinusoidal positions does worse than the model without any. (We repeated this from three starts. In the best of them it did a little better.)
 #
 # Models with learned or sinusoidal positions have learned nothing about places beyond 15, so the vectors of those places are useless to them or mislead them. For the rotation and the bias, two more starts gave the same numbers to within three points.
 #

@@ -606,7 +606,7 @@ for name, mistake in zip(stack.BROKEN, MISTAKES, strict=True):
     reveal(f"program {name}", mistake)
 
 # %% [markdown]
-# **A** learns its batch by heart, so its model, its loss and its optimizer are all in order. Yet on new data it is no better than a guess. What it was given to learn holds for the sequences that it has seen and for no others, which is what mixed-up answers do.
+# **A** learns its batch by heart, so its model, its loss and its optimizer are all in order. Yet on new data it is no better than a guess. So it can only have memorized its examples. That is what happens if the answers belong to other questions: they can be learned by heart, but they follow no rule that would help with a new question.
 #
 # **B** stops at 1.46, and you can find this number on paper. Where the loss expects logits it gets probabilities, which are at most 1 for the right digit and 0 for the nine others. The best that a second softmax can make of them is $e / (e + 9) = 0.23$, and $-\ln 0.23 = 1.46$. So this model has learned everything that there is to learn. The next cell shows that it gets all digits of a new batch right, although a glance at the loss would have had you look for a mistake in the model.
 #

@@ -109,7 +109,7 @@ for temperature in (0.2, 0.7, 1.5):
 #
 # ### Twelve heads, and one question
 #
-# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56, which is lower than the losses of our counts. Counts that fall back on fewer characters wherever the longer sequence is rare are better still, and reached 1.51 on this small text in one run. Here is what the model writes:
+# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56, which is lower than the losses of our counts. Counting can do better still. If a sequence of four characters is rare, one can use the counts of three, and so on. Such a model reached 1.51 in one run, which is a little better than ours. Here is what the model writes:
 
 # %% measured
 large, facts = writer.load(text)
@@ -167,7 +167,7 @@ for row, period in zip(tokens[:, :20], periods, strict=True):
     print(f"period {int(period):2}:", row.tolist())
 
 # %% [markdown]
-# The period must differ because no analogy would be needed if it were always 16. The token that comes next is 16 places after its copy, so seen from the current token the copy is always 15 places back, and one layer can learn to look there. In the small models of this section, a learned vector per place is added to queries and keys. Without this vector, no head could look at a distance.
+# Why must the period differ? Suppose that it were always 16. The next token would then be a copy of the one 16 places before it, which is 15 places before the current token. "Look 15 places back" would solve the task without any analogy, and one layer can learn that. In the small models of this section, a learned vector per place is added to queries and keys. Without this vector, no head could look at a distance.
 
 # %% measured
 lazy = induction.train(depth=1, shortest=16)
@@ -441,7 +441,7 @@ experiments = {
 induction.switches(experiments)
 
 # %% [markdown]
-# An input with a closed switch is *told* what layer 0 has added, and one with an open switch gets the stream as it was before layer 0. **Predict.** What share of the predictions is right in each of the two?
+# If a switch is on, that input gets the stream with what layer 0 has added. If it is off, the input gets the stream as it was before layer 0. **Predict.** What share of the predictions is right in each of the two?
 
 # %%
 predict("only the keys are told", options=("nearly all", "about a tenth"))
@@ -583,7 +583,7 @@ for name, group in groups.items():
 # %% [markdown]
 # Without head 1.0 alone, copying stays above 99%, because the others do the job. The same is true of each of the other eleven heads (not shown). Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. Zeros and means agree here, except for the last group, which contains 0.2 and costs the text less with means.
 #
-# The control makes the result strong. Without all six of the other heads text suffers, but 99% of the characters are still copied. The two groups are therefore not only needed for copying but enough for it. Of the three heads that look for repetitions, one is enough, because 98% or 99% are copied with any two of them switched off (the pairs that are not in the table give the same).
+# The control makes the result strong. Without all six of the other heads text suffers, but 99% of the characters are still copied. The two groups are therefore not only needed for copying but enough for it. Any one of the three heads that look for repetitions is enough. If two of them are switched off, 98% or 99% of the characters are still copied, whichever two they are. (The table shows only one of the three pairs.)
 #
 # So no single head is responsible for copying. Any one of the three can be spared, and so can any two, but not all three together. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, remove the head alone and then together with the heads that might do the same.
 #
@@ -636,7 +636,7 @@ for name, part in (("seen", text.seen), ("unseen", text.unseen)):
     print(f"{name:7} {writer.loss_on(large, text, part):.2f}")
 
 # %% [markdown]
-# The gap is small, because `pretrain.py` trains with dropout, and for few steps. An earlier version of the model (not shown) learned without the strings and for longer. It had losses of 1.00 and 1.42, a wider gap but a better loss on unseen text. So a gap shows memorizing, but it does not rank models.
+# The gap is small. `pretrain.py` trains with dropout and for few steps, and both keep a model from memorizing. An earlier version of the model, which trained for longer and without the random strings, had a loss of 1.00 on seen and of 1.42 on unseen text. Its gap is wider, and yet it is the better model of unseen text. So a wide gap tells you that a model has memorized. It does not tell you which of two models is better.
 #
 # ## What you learned
 #
