@@ -98,9 +98,7 @@ context = sum(weight * one for weight, one in zip(weights, states, strict=True))
 weights.detach(), context.shape
 
 # %% [markdown]
-# That is the whole step, and since the network is untrained, all five weights are near a fifth. The version below does the same for a whole batch at once: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each.
-#
-# To pair the decoder's state with every word without a loop, `state[:, None]` inserts an axis of size 1, and `expand_as` repeats the state along that axis until there is one for each word. `cat` joins the two halves of each pair, the network returns one score for each pair, and `squeeze` removes the last axis, which then has size 1. Each line does for all sequences and words what the loop did for five words, and the comment at its end gives the resulting shape.
+# That is the whole step, and since the network is untrained, all five weights are near a fifth. The version below does the same for a whole batch at once: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each. Each line does for all sequences and words what the loop did for five words, and the comment at its end gives the resulting shape.
 
 
 # %%
@@ -109,12 +107,14 @@ def look(score: nn.Module, state: Tensor, states: Tensor) -> tuple[Tensor, Tenso
     pairs = torch.cat([repeated, states], dim=-1)  # (B, S, 128)
     scores = score(pairs).squeeze(-1)  # (B, S, 1) → (B, S)
     weights = scores.softmax(dim=-1)  # (B, S)
-    context = (weights[..., None] * states).sum(dim=1)  # (B, 64)
+    context = (weights[..., None] * states).sum(dim=1)  # (B, S, 1) * (B, S, 64) → (B, 64)
     return context, weights
 
 
 # %% [markdown]
-# Nobody tells the network which word to look at, so training has to find that out. The task, the number of steps and the seed are the same as before. The second of the next two cells takes some ten seconds, because each of the 16 words that are written looks at all 16 that were read.
+# To pair the decoder's state with every word without a loop, `state[:, None]` inserts an axis of size 1, and `expand_as` repeats the state along that axis until there is one for each word. `cat` joins the two halves of each pair, the network returns one score for each pair, and `squeeze` removes the last axis, which then has size 1.
+#
+# The model that is trained below has a network like `score` of its own, which it passes to `look` before it writes each word. Nobody tells this network which word to look at, so training has to find that out. The task, the number of steps and the seed are the same as before. The second of the next two cells takes some ten seconds, because each of the 16 words that are written looks at all 16 that were read.
 
 # %% measured
 _, four = copying(4, look)
@@ -126,7 +126,7 @@ _, sixteen = copying(16, look)
 print(f"16 words: {sixteen:4.0%} right")
 
 # %% [markdown]
-# With one look back per word, the same two networks now get 16 words right more than eight times out of ten. The network that scores adds parameters, and so does the last layer, which now reads the state and the context side by side, 128 numbers instead of 64. Together these are 4,900 more than the 38,800 that were there. Could the extra parameters alone explain this? Hardly. A plain model with a state of 72 dimensions has more parameters than the model with attention, and it got only 10% of the sequences of 8 words right (one run of the same length, not shown).
+# With one look back per word, the same two networks now get 16 words right more than eight times out of ten. Is it only that this model is larger? The network that scores adds parameters, and so does the last layer, which now reads the state and the context side by side, 128 numbers instead of 64. Together these are 4,900 more than the 38,800 that were there. But a plain model with a state of 72 dimensions has more parameters than the model with attention, and after the same 250 steps it got only 10% of the sequences of 8 words right (one run, not shown).
 
 # %% measured
 plot.curves(
@@ -224,7 +224,7 @@ torch.stack([(scores / t).softmax(dim=-1) for t in (0.1, 1.0, 10.0)])
 #
 # ### Exercise 1.1: a soft lookup
 #
-# Look up one query among n keys, and mix their values. No loop is needed, because what the cells above did entry by entry is two products. PyTorch has a function for attention, which you will meet later, and which is not allowed here, because the steps are the exercise.
+# Look up one query among n keys, and mix their values. No loop is needed, because what the cells above did entry by entry is two products. You may use `softmax`, but not PyTorch's own function for attention, which you will meet later.
 
 # %% hints soft_lookup [markdown]
 # Which three steps lead from a query to an output? After which of them do you have n numbers, and after which D_v?
@@ -253,11 +253,11 @@ def soft_lookup(
 # %% [markdown]
 # ### Two ways to score
 #
-# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. Today nearly everybody uses the dot product, and from lesson 2 on so will you.
+# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. Today nearly everybody uses the dot product, and from lesson 2 on so will you. The other way is worth building once all the same, because it shows that a score can be any function of a query and a key, and that the function itself can be learned.
 #
-# A dot product multiplies the first entry of one vector by the first entry of the other, the second by the second, and so on. This makes sense only if both vectors use each entry for the same thing. In the translator, query and key come from two different networks, and at first nothing makes entry 5 of the query mean the same as entry 5 of the key. But training can bring about such an agreement. With a dot product in place of `score`, the model that will translate dates at the end of this lesson gets 98% of them right, too, in three runs (not shown).
+# A dot product multiplies the first entry of one vector by the first entry of the other, the second by the second, and so on. This makes sense only if both vectors use each entry for the same thing. In the translator, query and key come from two different networks, and at first nothing makes entry 5 of the query mean the same as entry 5 of the key. But training can bring about such an agreement.
 #
-# The first attention *learned* how to compare, and the rest of this lesson builds it. A matrix $W_q$ turns the query into h numbers, and a matrix $W_k$ does the same with the key. The two are added, and $\tanh$ is applied to each of the h sums. The dot product of the result with a learned vector $v$ is the score. (This $v$ is not a value.)
+# The first attention *learned* how to compare, and the rest of this lesson builds it. A matrix $W_q$ turns the query into h numbers, where h is a size of your choice, and a matrix $W_k$ does the same with the key. The two are added, and $\tanh$ is applied to each of the h sums. The dot product of the result with a learned vector $v$ is the score. (This $v$ is not a value.)
 #
 # $$\text{score}(q, k) = v \cdot \tanh(W_q\, q + W_k\, k) .$$
 #
@@ -364,7 +364,7 @@ translator = train(dates, len(CHARACTERS), look, steps=200, rate=0.01)
 print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 
 # %% [markdown]
-# After 200 steps, hardly any date is right without attention, and nearly all of them are right with it. Longer training helps without attention, too, but slowly: in two runs (not shown), 5% and 15% of the dates were right after 1000 steps, and 23% and 47% after 2000. The models cannot have learned the 500 test dates by heart, since there are over 200,000 different inputs, and 200 steps of 64 dates have shown only 12,800. Give the model with attention a date, and look at its weights:
+# After 200 steps, hardly any date is right without attention, and nearly all of them are right with it. Longer training helps without attention, too, but slowly: in two runs (not shown), 5% and 15% of the dates were right after 1000 steps, and 23% and 47% after 2000. With attention, the network that scores is not what matters: with a dot product in its place, 98% of the dates are right, too (three runs, not shown). The models cannot have learned the 500 test dates by heart, since there are over 200,000 different inputs, and 200 steps of 64 dates have shown only 12,800. Give the model with attention a date, and look at its weights:
 
 # %%
 text = "28 january 1955"
@@ -384,9 +384,27 @@ plot.heatmap(
 #
 # The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same position in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space. The columns of the padding are left out of the figure. They can hold a lot of weight: in the row of the second 5 they hold half of it.
 #
+# ### The first suspect
+#
+# Attention has repaired what failed at the beginning of this lesson, but a cure does not prove the diagnosis. Was it really the bottleneck that stopped the plain model, or was it the distance? The first word can influence the last state only through all the steps in between, and the gradient has to come back through the same steps.
+#
+# We can measure how much of this gradient survives in an untrained `nn.GRU`, the kind of recurrent network that our translator consists of. Backpropagation needs a single number to start from. `gru(x)[1]` is the last state, so we take its norm, and compute the gradient of this number with respect to the first word and with respect to the last. The cell prints the first gradient divided by the second:
+
+# %%
+torch.manual_seed(0)
+gru = nn.GRU(32, 64, batch_first=True)
+for length in (2, 8, 32):
+    x = torch.randn(1, length, 32, requires_grad=True)
+    gru(x)[1].norm().backward()
+    size = x.grad[0].norm(dim=-1)
+    print(f"{length:2} words: first / last = {size[0] / size[-1]:.0e}")
+
+# %% [markdown]
+# In this draw about six tenths of the gradient are left after one step, and less than a millionth after 31. When training begins, a distant word has almost no influence on what is written. That is reason enough for a suspicion, but not for a verdict.
+#
 # ### Four suspects
 #
-# Attention has repaired what failed at the beginning of this lesson, but a cure does not prove the diagnosis. Four things could be to blame for the failure of the plain model at 8 and at 16 words: too few training steps, too many steps between the first word and the end, too much to write, or too much to remember. The function below takes them one at a time. The model reads `read` words. It must then write the first `first` of these words, and repeat them until it has written them `times` times. With `read=16, first=4, times=1`, for instance, it reads sixteen words and writes the first four once.
+# Besides the distance between the first word and the end, three other things could be to blame for the failure of the plain model at 8 and at 16 words: too little training, too much to write, or too much to remember. The function below takes them one at a time. The model reads `read` words. It must then write the first `first` of these words, and repeat them until it has written them `times` times. With `read=16, first=4, times=1`, for instance, it reads sixteen words and writes the first four once.
 
 
 # %%
@@ -403,34 +421,20 @@ print(f"750 training steps, all of 8 words:    {repeating(8, 8, 1, 750):4.0%}")
 print(f"750 training steps, the first 4 of 16: {repeating(16, 4, 1, 750):4.0%}")
 
 # %% [markdown]
-# With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs, not shown). That is far better than before and far from good. The second model reads for as many steps as the one that failed, but it has only four words to remember and repeats them nearly always (82% to 99% in five runs). Distance does make the task harder: after 250 steps, this model hardly ever got its four words right (not shown). But after 750 steps it did, so distance is not what stops the other model.
+# With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs, not shown). That is far better than before and far from good, so too little training is to blame in part. The second model reads as many words as the one that failed, but it has only four of them to remember, and repeats them nearly always (82% to 99% in five runs). Distance does make the task harder, because this model hardly ever got its four words right after 250 steps of training (not shown). But after 750 steps it did, and the first of its words had as far to go as in the model that failed. Distance makes learning slower, but it is not what stops that model.
 #
-# Two suspects are left. Writing is easy to test alone: if four words have to be written four times over, there are 16 words to write and four to remember. The last line gives three times the training to the task that failed, in which there are 16 words to remember.
+# Two suspects remain. Writing is easy to test alone: if four words have to be written four times over, there are 16 words to write and four to remember. The last line gives three times the training to the task that failed, in which there are 16 words to remember.
 
 # %% measured
 print(f"250 training steps, 4 words four times: {repeating(4, 4, 4, 250):4.0%}")
 print(f"750 training steps, all of 16 words:    {repeating(16, 16, 1, 750):4.0%}")
 
 # %% [markdown]
-# Neither the reading nor the writing of 16 words is too much, and more training does not help when 16 words have to be remembered. So the model cannot keep, or cannot learn to keep, many words in one state, and the bottleneck was to blame. More training moves the limit, while attention does away with it.
+# Neither the reading nor the writing of 16 words is too much, and three times the training does not help when 16 words have to be remembered. So the model cannot keep, or cannot learn to keep, many words in one state, and the bottleneck was to blame. More training moves the limit a little, and attention moves it a long way.
 #
-# ### The distance
+# ### What attention changes
 #
-# Attention also shortens a path. The first four of sixteen words survived because training had found a way to carry them that far, but when training begins, there is no such way yet. The first word can influence the last state only through all the steps in between, and the gradient has to come back through the same steps.
-#
-# We can measure how much of this gradient survives in an untrained `nn.GRU`, the kind of recurrent network that our translator consists of. If the first word is changed a little, how far does the last state move, and how far does it move if the last word is changed as much? Backpropagation starts from one number, so we take the norm of the last state, `gru(x)[1]`. The gradients of this number with respect to the two words then say how strongly it depends on each. How much smaller is the gradient of the first word?
-
-# %%
-torch.manual_seed(0)
-gru = nn.GRU(32, 64, batch_first=True)
-for length in (2, 8, 32):
-    x = torch.randn(1, length, 32, requires_grad=True)
-    gru(x)[1].norm().backward()
-    size = x.grad[0].norm(dim=-1)
-    print(f"{length:2} words: {size[0] / size[-1]:.0e}")
-
-# %% [markdown]
-# In this draw about six tenths of the gradient are left after one step, and less than a millionth after 31. Training can teach a network to carry a word further, as it did with the four words above, but when training begins a distant word has almost no influence on what is written. So distance makes learning slower. It is not what stops the model at 16 words, because the first four of those sixteen words had the same distance to travel, and the model learned them. With attention, one step leads from every state to the context, however long the sentence is:
+# Attention removes the bottleneck, and it shortens the path as well, because one step leads from every state to the context, however long the sentence is:
 
 # %%
 figures.distance()
@@ -440,7 +444,7 @@ figures.distance()
 #
 # | | recurrent network | attention alone (from lesson 2 on) |
 # |---|---|---|
-# | what it sees | all earlier words, through the state (a second network, run backward, sees the later ones) | all words, or those that a mask allows (lesson 5) |
+# | what it sees | all earlier words, through the state (an extra encoder that reads from right to left sees the later ones) | all words, or those that a mask allows (lesson 5) |
 # | steps between two words | their distance | one |
 # | what it keeps | one vector of fixed size | a vector for every word |
 # | in training | one word after another | all at once, since no word waits for a state |
