@@ -107,7 +107,9 @@ def look(score: nn.Module, state: Tensor, states: Tensor) -> tuple[Tensor, Tenso
     pairs = torch.cat([repeated, states], dim=-1)  # (B, S, 128)
     scores = score(pairs).squeeze(-1)  # (B, S, 1) → (B, S)
     weights = scores.softmax(dim=-1)  # (B, S)
-    context = (weights[..., None] * states).sum(dim=1)  # (B, S, 1) * (B, S, 64) → (B, 64)
+    context = (weights[..., None] * states).sum(
+        dim=1
+    )  # (B, S, 1) * (B, S, 64) → (B, 64)
     return context, weights
 
 

@@ -440,9 +440,7 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 #
 # ### Exercise 2.4: look one back
 #
-# So far the vectors were given and the weights followed. Now work backward, from weights that you want to vectors that produce them. Why would a model want that? Suppose that a text says *Anna Karenina* and later *Anna* once more. To continue with *Karenina*, the model must know which word came after the first *Anna*. In lesson 9 you will see that a model does this with the help of an attention that looks one position back. Choose queries and keys such that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Your queries and keys depend on the position alone and not on the words.
-#
-# Lesson 7 shows how positions get into the vectors of a model. Heads that come close to this appear in trained language models, and lesson 9 finds three of them.
+# So far the vectors were given and the weights followed. Now work backward, from weights that you want to vectors that produce them. Choose queries and keys such that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Your queries and keys depend on the position alone and not on the words. For six positions, these are the weights to come close to:
 
 # %%
 wanted = torch.zeros(6, 6)
@@ -451,6 +449,8 @@ wanted
 
 # %% [markdown]
 # On paper softmax never gives one of several keys exactly 1, so above 0.99 will do. Remember that in a long sequence many keys keep a small weight each: all those weights together must stay below 0.01, for 300 positions as well as for 6.
+#
+# Why would a model want such weights? Suppose that a text says *Anna Karenina* and later *Anna* once more. To continue with *Karenina*, the model must know which word came after the first *Anna*, and lesson 9 shows that it finds out with the help of an attention that looks one position back. How positions get into the vectors of a model is the subject of lesson 7.
 
 # %% hints copy_previous_qk [markdown]
 # Suppose no two keys have anything in common, so that a query can single out one of them and score 0 with all the others. What is the simplest set of such vectors?
@@ -515,8 +515,6 @@ shares * norms
 # | scores | `query @ key.mT`, `(…, L, S)` | any size, any sign |
 # | weights | softmax over the last axis | each row sums to 1 |
 # | output | `weights @ value`, `(…, L, D_v)` | one row per query, with the dimension of a value |
-#
-# Older texts, such as the paper of 2017, write $d_{model}$ for E, $N_Q$ for L, $N_K$ for S, and $D_K$ and $D_V$, or $d_k$ and $d_v$, for D and D_v.
 #
 # %%
 recap()

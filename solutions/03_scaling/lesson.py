@@ -454,6 +454,7 @@ reveal("the first gradient without scaling", "larger")
 # %% [markdown]
 # Without scaling, the loss does not get below 0.3 in 300 steps, and yet the first gradient of that run was the *largest* of the three. So gradients did not vanish. The vectors of this model have dimension 256. Without the division by $\sqrt{256} = 16$, the same change in the query matrix changes the scores sixteen times as much. Softmax passes on less of that change, but not sixteen times less, so the gradient, which is the product of both factors, is larger.
 
+
 # %%
 def tens(losses: list[float]) -> list[float]:
     return torch.tensor(losses).view(-1, 10).mean(dim=-1).tolist()  # of 10 steps each

@@ -83,7 +83,7 @@ reveal("right guesses", "always")
 print(f"right: {accuracy:.0%}")
 
 # %% [markdown]
-# The model predicts every flip of a fair coin, on sequences that it has never seen. Before you bet on it, let the model guess as it would have to at the table, where the later flips have not happened yet. Show it the first five flips and ask for the sixth:
+# The model predicts a fair coin, every time, on fresh flips. Before you bet on it, let the model guess as it would have to at the table, where the later flips have not happened yet. Show it the first five flips and ask for the sixth:
 
 # %%
 guess = model(x[:, :5])[:, -1].argmax(dim=-1)
@@ -370,7 +370,7 @@ reveal("softmax of -inf, -inf, -inf", "nan")
 nothing.softmax(dim=-1), torch.full((3,), -1_000_000_000.0).softmax(dim=-1)
 
 # %% [markdown]
-# Softmax turns all three scores into `nan`, because every exponential is 0 and 0/0 is not a number. One such row spoils the loss of the whole batch. Here are the three tokens from above, with a button for each query and key. Hide the keys of query 1 one by one, and watch where its weight goes:
+# Softmax turns all three scores into `nan`. By the formula, every exponential is 0, and 0/0 is not a number. A softmax that subtracts the largest score first, as in lesson 4, already fails at −∞ − (−∞). One such row spoils the loss of the whole batch. Here are the three tokens from above, with a button for each query and key. Hide the keys of query 1 one by one, and watch where its weight goes:
 
 # %%
 three = torch.tensor([[1.0, 0, 1], [0, 1, 1], [1, 1, 2]]) / math.sqrt(2)

@@ -28,7 +28,7 @@ def questions(n: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
     generator = torch.Generator().manual_seed(seed)
     digits = torch.randint(0, 10, (n, 8), generator=generator)
     places = torch.rand(n, 8, generator=generator).argsort(dim=-1)[:, :2]
-    return digits, places, digits.gather(1, places)
+    return digits, places, digits.gather(1, places)  # the digit at each of the places
 
 
 questions(1, seed=0)
@@ -36,7 +36,7 @@ questions(1, seed=0)
 # %% [markdown]
 # You see the digits, the two places (counted from 0), and the answer. Attention should find this easy. A query can ask for the two places, a key can say which place it belongs to, and a value can carry the digit, so that a matrix can read both digits off the output.
 #
-# The model below does exactly that with PyTorch's `nn.MultiheadAttention`, which has an argument that you have not met, `num_heads`. (Another, `average_attn_weights=False`, keeps the weights of each head apart.) With one head it is the attention that you know. With two, the 32-dimensional queries, keys and values are cut into two halves, each half does attention on its own, and the two outputs are put side by side. For now PyTorch's module does the cutting, so that we can find out what it is good for. Later you will write the module yourself.
+# The model below does exactly that. It turns the request into a single query, the sum of a learned vector for its first place and another one for its second, and attends with PyTorch's `nn.MultiheadAttention`, which has an argument that you have not met, `num_heads`. (Another, `average_attn_weights=False`, keeps the weights of each head apart.) With one head it is the attention that you know. With two, the 32-dimensional queries, keys and values are cut into two halves, each half does attention on its own, and the two outputs are put side by side. For now PyTorch's module does the cutting, so that we can find out what it is good for. Later you will write the module yourself.
 
 
 # %%
@@ -49,7 +49,9 @@ class Reader(nn.Module):
 
     def forward(self, digits: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
         x = self.digit(digits) + self.place.weight
-        asked = (self.first(places[:, 0]) + self.second(places[:, 1]))[:, None]
+        asked = (self.first(places[:, 0]) + self.second(places[:, 1]))[
+            :, None
+        ]  # one query
         mixed, weights = self.attention(asked, x, x, average_attn_weights=False)
         return self.out(mixed[:, 0]).unflatten(-1, (2, 10)), weights
 
@@ -151,7 +153,7 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 #
 # You may object that the two weights need not be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. That is true, but a single matrix has to read off both digits.
 #
-# For the second digit it would need the rule "name the digit whose weight is ⅓". Take a matrix that treats all digits in the same way, and call the weight of a digit in the mixture $w$. To name the *second* digit, the logit of a digit must then be highest at the weight ⅓. It must be higher there than at ⅔, the weight of the first digit, and higher than at 0, the weight of a digit that does not occur. But a matrix makes the logit of each digit a straight line in its weight, $\alpha w + \beta$:
+# For the second digit it would need the rule "name the digit whose weight is ⅓". Take a matrix that treats all digits in the same way, and let $w$ be the weight of a digit in the mixture, which is the weight of the place that holds it. To name the *second* digit, the logit of a digit must then be highest at the weight ⅓. It must be higher there than at ⅔, the weight of the first digit, and higher than at 0, the weight of a digit that does not occur. But a matrix makes the logit of each digit a straight line in its weight, $\alpha w + \beta$:
 
 # %%
 figures.no_peak()
@@ -273,7 +275,7 @@ print(f"both places in the same one: {right[differ & same_half].mean():.0%} righ
 # %% [markdown]
 # If each half holds one of the two places, every head has one place to read, and all is well. If both places lie in the same half, one head has to read two digits.
 #
-# You have seen that this is more than a head can do. Why is such a head still better than the single head at the beginning? Our proof assumed that each token has one value. In this module, each of the four tokens has been cut into two pieces, and each piece has a value of its own. The head can therefore take the first half of one token and the second half of the other, and the output matrix can often tell the two apart. The two pieces hold different entries of a token's value, so the output matrix can often tell which digit came from which place.
+# You have seen that this is more than a head can do. Why is such a head still better than the single head at the beginning? Our proof assumed that each token has one value. In this module the head sees four tokens, each cut into two pieces, and each piece has a value of its own. The head can therefore take the first piece of one token and the second piece of another. The two pieces hold different entries of a value, so the output matrix can often tell which digit came from which place.
 #
 # ### Exercise 6.1: split into heads
 #
@@ -373,7 +375,7 @@ mask[1] = torch.ones(3, 3).tril() > 0  # a causal mask for sentence 1
 scores.masked_fill(~mask, -torch.inf)[0]  # both heads of sentence 0
 
 # %% [markdown]
-# In sentence 0 everything should be visible, but its second head has been given the mask of sentence 1. Because B and H are both 2, the shapes fit and PyTorch raises no error.
+# In sentence 0 everything should be visible, but its second head has been given the mask of sentence 1. Because B and H are both 2, the shapes fit, and nothing else gives the mistake away.
 #
 # ### Exercise 6.2: the module
 #
@@ -462,7 +464,7 @@ theirs = nn.MultiheadAttention(12, num_heads=3, bias=False, batch_first=True)
 #
 # Make a module like yours compute exactly what PyTorch's computes.
 #
-# Copy *into* the existing parameters, because an optimizer, or somebody else, may hold on to those objects. And do copy, because if both modules shared one tensor, training one of them would change the other.
+# Copy *into* the existing parameters, because an optimizer, for instance, keeps references to these objects. And do copy, because if both modules shared one tensor, training one of them would change the other.
 
 # %% hints copy_torch_weights [markdown]
 # Which rows of the stacked matrix belong to the keys, if E is 12? How do you split a tensor into three equal parts along an axis, and which axis is it here?
@@ -547,7 +549,7 @@ for L in (64, 1024, 16384):
 #
 # ### What do heads look at?
 #
-# What do four heads make of a task that needs four things at once? At each of eight places, the model is to name the digit before it, the digit after it, the digit at place 0, and its own digit, which is called "here" below. There is no residual connection, so even a token's own digit has to come through a head. (At the two ends its own digit replaces the missing neighbor.)
+# What do four heads make of a task that needs four things at once? At each of eight places, the model is to name the digit before it, the digit after it, the digit at place 0, and its own digit, which is called "here" below. Nothing leads around the attention to the output, so even a token's own digit has to come through a head. (At the two ends its own digit replaces the missing neighbor.)
 
 
 # %%
@@ -611,7 +613,7 @@ spread = torch.special.entr(weights).sum(dim=-1).mean(dim=(0, 2)).exp()
 print([f"head {h}: {places:.1f} places" for h, places in enumerate(spread)])
 
 # %% [markdown]
-# The three heads have between one and two places to a row, and the fourth has three. Now compare the maps with the four questions. Apart from single rows at the two ends, no map has its weight *on* the diagonal. How, then, is the question about the digit "here" answered?
+# The three readable heads spread each row over one to two places, and the fourth over three. Now compare the maps with the four questions. Apart from single rows at the two ends, no map has its weight *on* the diagonal. How, then, is the question about the digit "here" answered?
 #
 # These maps are averages, so the next figure lets you look at a single sequence, head by head and query by query, with labels that give the place and its digit. What does the smeared head look at there?
 
@@ -619,7 +621,7 @@ print([f"head {h}: {places:.1f} places" for h, places in enumerate(spread)])
 plot.explore(weights[0], [f"{i}:{d}" for i, d in enumerate(digits[0].tolist())])
 
 # %% [markdown]
-# Its rows do have peaks, but the peaks make no pattern. Perhaps this head goes by the digits, whereas the others go by the places. To test this, we rename the digits, so that every 0 becomes another digit, every 1 a third one, and so on, while the places stay as they are. How much of each head's weight moves?
+# Its rows do have peaks, but the peaks make no pattern. Perhaps this head goes by the digits, whereas the others go by the places. To test this, we exchange the names of the digits, as if every 0 were now called 4, every 1 were called 7, and so on, while the places stay as they are. How much of each head's weight moves?
 
 # %% measured
 renamed = torch.randperm(10, generator=torch.Generator().manual_seed(1))[digits]
@@ -661,13 +663,13 @@ plot.heatmap(
     torch.stack([without_head(h) for h in range(4)]),
     [f"without head {h}" for h in range(4)],
     ["before", "after", "place 0", "here"],
-    "Each answer falls most without one particular head",
+    "Which answers are lost without each head",
     kind="shares",
     alt="Share of right answers without one head. Each answer drops sharply for one of the heads, and 'here' falls without others too, lowest without head 3.",
 )
 
 # %% [markdown]
-# Without the smeared head, "here" falls to 0.21, lower than without any other head, while the other three answers stay right. So the layer needs this head for the answer "here" and for no other, although the head rarely looks at its own place. The head does not do that job alone, since "here" also falls, though less far, without head 1 and without head 2. (Each head was replaced by zeros, a choice that lesson 9 will question.)
+# Without the smeared head, "here" falls to 0.21, lower than without any other head, while the other three answers stay right. So the layer needs this head for the answer "here" and for no other, although the head rarely looks at its own place. The head does not do that job alone, since "here" also falls, though less far, without head 1 and without head 2, for a reason that this lesson does not find out. (Each head was replaced by zeros, a choice that lesson 9 will question.)
 #
 # ### Optional: a map that does not show its job
 #
@@ -676,7 +678,7 @@ plot.heatmap(
 
 # %% measured
 digit, place = layer.digit(digits), layer.place.weight.expand(500, 8, 32)
-projection = [
+projection = [  # weight and bias of the values, the last third of the stack
     p.chunk(3)[2]
     for p in (layer.attention.in_proj_weight, layer.attention.in_proj_bias)
 ]
@@ -716,7 +718,7 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 #
 # **Any length, in principle.** Nothing in the module depends on L, so it runs on sequences of any length. The rest of a model may be less patient: ours have vectors for eight places and raise an error for nine tokens. And a model that runs need not be any good beyond the lengths on which it was trained.
 #
-# **More heads are not always better.** With the model dimension fixed, more heads means smaller heads. Michel et al. found that many heads of a trained model can be removed at little cost.
+# **More heads are not always better.** With the model dimension fixed, more heads means smaller heads, and each of them compares tokens in fewer dimensions. Nor are all of them needed. Michel et al. found that many heads of a trained model can be removed at little cost.
 #
 # ## What you learned
 #
@@ -724,7 +726,7 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 #
 # | | what it is | what to remember |
 # |---|---|---|
-# | head | attention on a slice of the model dimension | one head makes one mixture, and a matrix cannot read two things in order from it if its weights do not depend on them |
+# | head | attention on a slice of the model dimension | one head makes one mixture; to pass on two things in order, use two heads |
 # | split, merge | `(B, L, E)` ↔ `(B, H, L, D)` | split the last axis, then move the heads. A `view` alone splits the sequence, and trains all the same |
 # | `out_proj` | E × E | mixes what the heads found |
 # | scale | $1/\sqrt{D}$ | D is the head dimension, not E |
