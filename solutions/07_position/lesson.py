@@ -209,7 +209,11 @@ figures.pairs(products, distance=16)
 #
 # But a promise about *positions* is not yet a promise about *scores*. Because the vector was added to the token, a query is made of content plus place, and so is a key.
 #
-# Take one score with contents $a$ and $b$, vectors $e_p$ and $e_s$ of their places, and $W = W_q W_k^\top$, as in lesson 6. Multiplied out, it has four products: $a^\top W b + a^\top W e_s + e_p^\top W b + e_p^\top W e_s$. Only the last one, place with place, can depend on the distance alone. Even this product does so only if the two projections do not mix the hands, and nothing in training ensures that.
+# Take one score with contents $a$ and $b$, vectors $e_p$ and $e_s$ of their places, and $W = W_q W_k^\top$, as in lesson 6. Multiplied out, the score is a sum of four products, content with content, content with place, place with content, and place with place:
+#
+# $$(a + e_p)^\top W (b + e_s) = a^\top W b \;+\; a^\top W e_s \;+\; e_p^\top W b \;+\; e_p^\top W e_s .$$
+#
+# Only the fourth has a chance to depend on the distance alone. But the matrix $W$ stands between the two places. The promise held for $e_p^\top e_s$, and it holds for $e_p^\top W e_s$ only with special matrices $W$, which training does not have to find.
 #
 # ### Rotating instead of adding
 #
@@ -496,19 +500,7 @@ plot.curves(
 #
 # Models with learned or sinusoidal positions have learned nothing about places beyond 15, so the vectors of those places are useless to them or mislead them. For the rotation and the bias, two more starts gave the same numbers to within three points.
 #
-# Why does a model without positions get anything right? Two rules need no order. Two places in five hold a small digit, and there the answer is that digit. Elsewhere, the small digit that has occurred most often so far is a good guess, or, as long as there is none, the most frequent of all digits. We can write these rules down and see how far they lead:
-
-# %%
-for length in LENGTHS:
-    x = reader.digits(300, seed=1_000_000, length=length)
-    counts = nn.functional.one_hot(x, 10).cumsum(dim=1)  # of each digit so far
-    counts[..., :4] *= length  # a small digit counts more than any number of others
-    guesses = x.where(x < 4, counts.argmax(dim=-1))
-    share = (guesses == most_recent(x)).double().mean()
-    print(f"{length:3}: {share:.0%}")
-
-# %% [markdown]
-# The two rules come within a point of the model without positions at every length, so what that model gets right does not require any order.
+# Even without positions, a model gets something right, because two rules need no order. Two places in five hold a small digit, and there the answer is that digit. Elsewhere, the small digit that has occurred most often so far is a good guess.
 #
 # Is a linear bias better than a rotation, then? Change the task. At each place, name the digit exactly three places back (and at the first three places, the first digit):
 
@@ -573,17 +565,9 @@ for base in (10_000, 63_496):
 reveal("three back at 64, with slower hands", "nearly all")
 
 # %% [markdown]
-# At 64 the model is now right in 97% of the places instead of 69%, and at 16 it has lost nothing. Which of the hands made the difference? Slow the second alone, and then the third and fourth alone:
-
-# %% measured
-trained, slower = (reader.speeds_of(base) for base in (10_000, 63_496))
-for name, hands in (("second", [1]), ("third and fourth", [2, 3])):
-    rotary.speeds = trained.index_copy(0, torch.tensor(hands), slower[hands])
-    shares = [accuracy(rotary, three_back, length) for length in (16, 64, 128)]
-    print(f"slower: {name:16} ", *(f"{share:4.0%}" for share in shares))
-
-# %% [markdown]
-# The two slowest hands move by at most a tenth of a turn over a text of 64, and slowing them changes nothing. The second hand made the difference, because it turned by 0.1 per place and had come full circle after 63 places. With the new base it turns by 0.063, so in a text of 64 it gets no further than two thirds of the way round. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
+# At 64 the model is now right in 97% of the places instead of 69%, and at 16 it has lost nothing.
+#
+# It was the second hand that made the difference, because the two slowest hands move by at most a tenth of a turn over a text of 64 in any case. The second hand turned by 0.1 per place and had come full circle after 63 places. With the new base it turns by 0.063, so in a text of 64 it gets no further than two thirds of the way round. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
 #
 # Now return to the task of reversing. It is about absolute places, so in a single layer no rule about distances can solve it:
 
