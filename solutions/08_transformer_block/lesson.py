@@ -133,15 +133,21 @@ print(f"small gradients, after 100: {losses[-1]:.2f}")
 # %% [markdown]
 # It learns as well as plain pre-norm. Adam divides each gradient by its usual size, so the size of a gradient hardly matters to it.
 #
-# Let us look at the way forward, too. In order to reverse a sequence, a stack must be able to tell the tokens of that sequence apart. How alike are the eight tokens? We take the cosine between every two of them and average, so that a mean of 1 says that all eight point in the same direction. The cell prints this mean for the untrained stack, before the first block, after three blocks and after twelve:
+# Let us look at the way forward, too. In order to reverse a sequence, a stack must be able to tell the tokens of that sequence apart. How alike are its eight tokens? We take the cosine between every two of them and average, so that a mean of 1 says that all eight point in the same direction. The figure shows this mean for the untrained stacks, before the first block and after each of the twelve. (The line of "pre-norm" is that of "small gradients" as well, because their ways forward are the same.)
 
 # %% measured
-for kind in KINDS:
-    cosines = stack.likeness(kind)
-    print(f"{kind:15}", [f"{cosines[block]:.2f}" for block in (0, 3, 12)])
+plot.curves(
+    range(13),
+    {kind: stack.likeness(kind) for kind in KINDS[:3]},
+    "Where branches replace the stream, all tokens become alike",
+    xlabel="blocks passed",
+    ylabel="mean cosine between two tokens",
+    from_zero=True,
+    alt="All lines start near 0. The bare stack reaches 1 within three blocks. Post-norm stays low, and pre-norm lower still.",
+)
 
 # %% [markdown]
-# After three bare blocks the cosine is 1.00, which means that the eight tokens have become all but equal, and nothing that comes later can tell them apart. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below). Every attention layer averages over the tokens, and averages of averages become equal. The additions prevent the collapse, because a token to which something is added stays similar to what it was.
+# The line of the bare stack is at 1.00 after three blocks, which means that the eight tokens have become all but equal, and nothing that comes later can tell them apart. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below). Every attention layer averages over the tokens, and averages of averages become equal. The additions prevent the collapse, because a token to which something is added stays similar to what it was.
 #
 # The table sets the two explanations side by side. *Gradient* is the gradient at the first block divided by the one at the output of the last, and *cosine* is the mean cosine between two tokens after twelve blocks. Each range is from the smallest to the largest of three starts.
 #
@@ -552,38 +558,34 @@ f"{int((~mask).sum())} padded places, and a logit moves by up to {(hidden - seen
 #
 # 5. **Is it better than a guess on new data?** If a program has passed the other four, its data come next, and then the pairs of inputs and answers themselves are worth reading.
 #
-# The next cell asks all but the fourth, each time of a program that is made anew. The program is sound. It trains two pre-norm blocks to reverse eight digits, as the stacks of this lesson did.
+# The next cell asks all but the fourth, each time of a program that is made anew, and draws the answers. The program is sound. It trains two pre-norm blocks to reverse eight digits, as the stacks of this lesson did.
 
 
 # %% measured
-def examine(make: Callable[[], stack.Program]) -> None:
-    """Print what a program answers to questions 1, 2, 3 and 5."""
-    start = make().loss(seed=9_999)
+def examine(make: Callable[[], stack.Program]) -> figures.Answers:
+    """Return the losses on one batch and on new ones, and how many tensors move."""
     program = make()
-    by_heart = [program.step(seed=0) for _ in range(100)][-1]
+    by_heart = [program.step(seed=0) for _ in range(100)]
+    program = make()
+    on_new = [program.step(seed) for seed in range(100)]
     program = make()
     before = [p.clone() for p in program.model.parameters()]
     program.step(seed=0)
-    after = program.model.parameters()
-    still = sum(old.equal(new) for old, new in zip(before, after, strict=True))
-    program = make()
-    for seed in range(100):
-        program.step(seed)
-    print(f"starts at {start:.2f}, by heart {by_heart:.2f}", end=", ")
-    print(f"{still} of {len(before)} still, new data {program.loss(9_999):.2f}")
+    pairs = zip(before, program.model.parameters(), strict=True)
+    moved = sum(not old.equal(new) for old, new in pairs)
+    return by_heart, on_new, (moved, len(before))
 
 
-examine(stack.sound)
+figures.examined("Health: both losses fall to 0", sound=examine(stack.sound))
 
 # %% [markdown]
-# This is what health looks like. The start is slightly above 2.30 because random logits are a little worse than equal ones, the batch is learned by heart, all thirty tensors of parameters move, and new sequences are reversed as well as old ones.
+# This is what health looks like. The start is slightly above 2.30, the dotted line, because random logits are a little worse than equal ones. The batch is learned by heart (solid), all thirty tensors of parameters move, and new sequences (dashed) are reversed as well as old ones, only some twenty steps later.
 #
 # Now for four programs that contain one mistake each. In one of them the answers have been put in another order than the questions. One applies softmax to its logits although the loss, which is PyTorch's `cross_entropy`, does so itself. One has a learning rate of 0.3 instead of 0.003, and one makes new blocks after its optimizer has been made.
 
 # %% measured
-for name, program in stack.BROKEN.items():
-    print(name, end=": ")
-    examine(program)
+ill = {name: examine(make) for name, make in stack.BROKEN.items()}
+figures.examined("Four programs, each ill in its own way", **ill)
 
 # %% [markdown]
 # **Predict.** Which program has which mistake? Each question that a program fails rules out some of the four.

@@ -2,12 +2,13 @@
 
 import torch
 from attention import MultiHeadAttention
-from figures import switches
+from figures import ablations, switches
 from heads import one_back, repetition, silenced
 from torch import Tensor, nn
 from torch.nn import functional
 
 __all__ = [
+    "ablations",
     "accuracy",
     "one_back",
     "patched",

@@ -571,17 +571,17 @@ def on_strings() -> float:
 
 # %% measured
 zeros = dict.fromkeys(names, 0.0)
-print(
-    f"{'switched off':35}  loss on text   copied\n{'':35}  zeros  means  zeros  means"
+rises, still_copied = (
+    {
+        name: [without(group, fill, measure) for fill in (zeros, means)]
+        for name, group in groups.items()
+    }
+    for measure, means in ((on_text, text_means), (on_strings, string_means))
 )
-for name, group in groups.items():
-    text_0, text_mean = (without(group, fill, on_text) for fill in (zeros, text_means))
-    copied = [without(group, fill, on_strings) for fill in (zeros, string_means)]
-    shares = " ".join(f"{share:6.0%}" for share in copied)
-    print(f"{name:35}  {text_0:+.2f}  {text_mean:+.2f} {shares}")
+induction.ablations(rises, still_copied)
 
 # %% [markdown]
-# Without head 1.0 alone, copying stays above 99%, because the others do the job. The same is true of each of the other eleven heads (not shown). Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. Zeros and means agree here, except for the last group, which contains 0.2 and costs the text less with means.
+# Look for the short bars on the left. Without head 1.0 alone there are none: copying stays above 99%, because the others do the job. The same is true of each of the other eleven heads (not shown). Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. Zeros and means agree here, except for the last group, which contains 0.2 and costs the text less with means.
 #
 # The control makes the result strong. Without all six of the other heads text suffers, but 99% of the characters are still copied. The two groups are therefore not only needed for copying but enough for it. Any one of the three heads that look for repetitions is enough. If two of them are switched off, 98% or 99% of the characters are still copied, whichever two they are. (The table shows only one of the three pairs.)
 #
