@@ -419,50 +419,45 @@ def ablate() -> Any:
     return package_of(COURSE.lesson("09_train_and_look_inside")).key.reference["ablate_head"]
 
 
-@contextmanager
-def mean_instead(writer: Any, large: Any, tokens: torch.Tensor, name: str, ablate: Any) -> Iterator[None]:
-    """Put what a head adds on average in its place."""
-    weights, values = writer.heads(large, tokens)
-    mean = (weights @ values).mean(dim=(0, 2))[NAMES.index(name)]
-    layer = large.blocks[int(name[0])].attention.out_proj
-    hook = layer.register_forward_hook(lambda _, __, output: output + mean)
-    with writer.off(large, [name], ablate):
-        yield
-    hook.remove()
+@pytest.fixture
+def replaced(writer: Any, ablate: Any) -> Any:
+    """The lesson's own context manager that puts something in the place of heads."""
+    names = cells("09_train_and_look_inside", "def means_of", "def replaced")
+    text = writer.Text()
+    large, _ = writer.load(text)
+    names |= {"large": large, "ablate": ablate, "text": text, "names": NAMES}
+    return names
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_mean_in_place_of_zero_reverses_the_order_of_the_stripe_and_the_smear(
-    writer: Any, ablate: Any, seed: int
-) -> None:
-    text = writer.Text()
-    large, _ = writer.load(text)
+def test_a_mean_in_place_of_zero_reverses_the_order_of_the_stripe_and_the_smear(replaced: Any, seed: int) -> None:
+    text, large = replaced["text"], replaced["large"]
     unseen = text.unseen.unfold(0, 97, 48)  # all of it, in stretches that overlap
-    means_from = text.batch(text.seen, 100, 96, seed=seed)[0]
 
-    def loss() -> float:
-        logits = large(unseen[:, :-1]).flatten(0, 1)
+    def loss_without(vectors: dict[str, Any]) -> float:
+        with replaced["replaced"](vectors), torch.no_grad():
+            logits = large(unseen[:, :-1]).flatten(0, 1)
         return float(torch.nn.functional.cross_entropy(logits, unseen[:, 1:].flatten()))
 
-    with torch.no_grad():
-        whole, zero, mean = loss(), {}, {}
-        for name in ("0.0", "0.2"):
-            with writer.off(large, [name], ablate):
-                zero[name] = loss() - whole
-            with mean_instead(writer, large, means_from, name, ablate):
-                mean[name] = loss() - whole
+    means, whole = replaced["means_of"](text.batch(text.seen, 100, 96, seed=seed)[0]), loss_without({})
+    zero, mean = (
+        {name: loss_without({name: fill[name]}) - whole for name in ("0.0", "0.2")}
+        for fill in (dict.fromkeys(NAMES, 0.0), means)
+    )
     assert zero["0.2"] > 3 * zero["0.0"] > 0
     assert mean["0.0"] > 1.3 * mean["0.2"]
     assert mean["0.0"] == pytest.approx(zero["0.0"], abs=0.005)
 
 
-def test_six_heads_are_enough_for_copying_and_so_is_one_that_looks_for_repetitions(writer: Any, ablate: Any) -> None:
-    text = writer.Text()
-    large, _ = writer.load(text)
+def copied_without(replaced: Any, heads: Any) -> float:
+    with replaced["replaced"](dict.fromkeys(heads, 0.0)):
+        return replaced["writer"].right_on_repeats(replaced["large"], replaced["text"])
+
+
+def test_six_heads_are_enough_for_copying_and_so_is_one_that_looks_for_repetitions(replaced: Any) -> None:
     pairs = itertools.combinations(("1.0", "1.3", "2.2"), 2)
     for heads in (("0.2", "1.1", "1.2", "2.0", "2.1", "2.3"), *pairs):
-        with writer.off(large, heads, ablate):
-            assert writer.right_on_repeats(large, text) > 0.97
+        assert copied_without(replaced, heads) > 0.97
 
 
 def test_the_lessons_own_tools_do_what_the_exercises_ask_for() -> None:
@@ -478,12 +473,8 @@ def test_the_lessons_own_tools_do_what_the_exercises_ask_for() -> None:
         assert outputs[0].equal(outputs[1])
 
 
-def test_any_single_head_can_go_and_copying_stays(writer: Any, ablate: Any) -> None:
-    text = writer.Text()
-    large, _ = writer.load(text)
-    for name in NAMES:
-        with writer.off(large, [name], ablate):
-            assert writer.right_on_repeats(large, text) > 0.99
+def test_any_single_head_can_go_and_copying_stays(replaced: Any) -> None:
+    assert all(copied_without(replaced, [name]) > 0.99 for name in NAMES)
 
 
 def test_what_is_loaded_computes_what_was_trained(writer: Any) -> None:

@@ -27,22 +27,22 @@ INPUTS = {
 
 
 def switches(experiments: Mapping[str, Collection[str]]) -> None:
-    """Draw experiments side by side in which some inputs of layer 1 are told what layer 0 has added.
+    """Draw experiments side by side in which some inputs of layer 1 get what layer 0 has added.
 
     Args:
-        experiments: for each name the inputs that are told, as in `patched`.
+        experiments: for each name the inputs that get it, as in `patched`.
     """
     figure = new_figure(7.5, 2.7)
     panels = figure.subplots(1, len(experiments))
-    for axes, (name, told) in zip(panels, experiments.items(), strict=True):
+    for axes, (name, parts) in zip(panels, experiments.items(), strict=True):
         block(axes, (0, 0), (1.5, 4), CREAM, "what\nlayer 0\nadds")
         for i, (part, (text, color)) in enumerate(INPUTS.items()):
-            draw_switch(axes, 3.5 - i, closed=part in told)
+            draw_switch(axes, 3.5 - i, closed=part in parts)
             block(axes, (4, 3.1 - i), (2.6, 0.8), color, text)
         axes.set(xlim=(-0.1, 6.7), ylim=(-0.1, 4.1))
         axes.set_axis_off()
         axes.set_title(name, fontsize=10)
-    title = "Two experiments: a closed switch lets through what layer 0 adds"
+    title = "Two experiments: who gets what layer 0 adds?"
     figure.suptitle(title, fontsize=11)
     alt = "In each, four lines with a switch lead from what layer 0 adds to the queries, keys and values of layer 1 "
     alt += "and to the rest. "

@@ -9,7 +9,7 @@
 
 # %% setup
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import induction
 import torch
@@ -125,7 +125,7 @@ print("first copy:", text.decode(string[0, :24]))
 print("predicted: ", " " + text.decode(guessed))
 
 # %% [markdown]
-# The model is right every time, in a string that no statistics of English can help with. Its prediction begins one place later, because nobody can know the first character of the copy. The model has twelve heads. **Which of them is responsible for copying?**
+# The model is right every time, in a string that no statistics of English can help with. Its predictions begin one place later, because nobody can know the first character of the copy. The model has twelve heads. **Which of them is responsible for copying?**
 #
 # One could look at maps, so here are the maps of all twelve heads to explore, on a line of text that the model has not seen. A head is named by its layer and its number in that layer, both counted from 0:
 
@@ -153,7 +153,7 @@ plot.heads(
 # %% [markdown]
 # Head 0.0 draws a stripe, which means that it looks one character back. Head 0.2 is a smear, and head 2.2 looks at spaces as soon as one is in sight. You cannot tell by looking which of these three has to do with copying, and there are nine more heads.
 #
-# We need an input for which we know what a head should do (exercise 9.1), and a number that says whether the head does it (9.2 and 9.3). We also need a way to find out whether the model depends on the head (9.4). We try these tools on a third and tiny model, in which we *know* what has to happen, and then return to the twelve heads.
+# We need an input for which we know what a head should do (exercise 9.1), and a number that says whether the head does it (9.2 and 9.3). We also need a way to find out whether the model depends on the head (9.4). We try these tools on a third and tiny model, the *copier*, in which we *know* what has to happen, and then return to the twelve heads.
 #
 # ### Copying by analogy
 #
@@ -167,7 +167,7 @@ for row, period in zip(tokens[:, :20], periods, strict=True):
     print(f"period {int(period):2}:", row.tolist())
 
 # %% [markdown]
-# Why must the period differ? Suppose that it were always 16. The next token would then be a copy of the one 16 places before it, which is 15 places before the current token. "Look 15 places back" would solve the task without any analogy, and one layer can learn that. In the small models of this section, a learned vector per place is added to queries and keys. Without this vector, no head could look at a distance.
+# Why must the period differ? Suppose that it were always 16. The next token would then be a copy of the one 16 places before it, which is 15 places before the current token. "Look 15 places back" would solve the task without any analogy, and one layer can learn that. In the copiers of this section, a learned vector per place is added to the queries and keys alone, so that places say where to look and are not passed on. Without this vector, no head could look at a distance.
 
 # %% measured
 lazy = induction.train(depth=1, shortest=16)
@@ -175,7 +175,7 @@ print(f"period 16: {induction.accuracy(lazy, shortest=16):.0%} right")
 print(f"periods of 6 to 16: {induction.accuracy(lazy):.0%} right")
 
 # %% [markdown]
-# The model learned a distance and nothing else. Most of the 17% comes from the sequences with a period of 16, and from those with a period of 8, where the token 15 places back is also right. If a task has a shortcut, expect the model to take it.
+# The model learned a distance and nothing else. Most of the 17% comes from the sequences with a period of 16, and from those with a period of 8, where the token 15 places back is also right, because 15 is one period more than 7. If a task has a shortcut, expect the model to take it.
 #
 # ### Exercise 9.1: sequences that repeat
 #
@@ -186,7 +186,7 @@ print(f"periods of 6 to 16: {induction.accuracy(lazy):.0%} right")
 #
 # A random order of the whole vocabulary begins with distinct tokens, as many as you need. Position i of the sequence then holds the token at position i modulo the period.
 #
-# Both bounds of the period count, and `torch.randint` leaves out its upper one. Every random function you call takes the generator. A loop over the rows is fine.
+# Both bounds of the period are allowed, and `torch.randint` leaves out its upper one. Every random function you call takes the generator. A loop over the rows is fine.
 
 
 # %% exercise make_repeating_batch
@@ -218,7 +218,7 @@ def make_repeating_batch(
 # %% [markdown]
 # ### Two layers can, one cannot
 #
-# The small model has layers of attention with one head each, which add their outputs to the stream of vectors (lesson 8), and no feed-forward network. **Predict** for one layer and for two: when trained on periods of 6 to 16, how often is the next token right? Only the places where it can be known count, from the first repetition on. Training both models takes about a quarter of a minute.
+# The copier has layers of attention with one head each, which add their outputs to the stream of vectors (lesson 8), and no feed-forward network. **Predict** for one layer and for two: when trained on periods of 6 to 16, how often is the next token right? Only the places where it can be known count, from the first repetition on. Training both models takes about a quarter of a minute.
 
 # %%
 predict("one layer", options=("nearly always", "about a quarter", "never"))
@@ -249,7 +249,7 @@ plot.heads(
 )
 
 # %% [markdown]
-# The first layer looks one place back and adds what it finds to the stream, so each token carries a note: "before me came K". The second layer asks for notes. At K, its query says "whose note says K?", and the answer is the token *after* the previous K, which is the token to predict. Rows 30 and 31 have two earlier copies to choose from, and the head takes the first.
+# The first layer looks one place back and adds what it finds to the stream, so each token carries a note: "before me came K". The second layer asks for notes. At K, its query says "whose note says K?", and the answer is the token *after* the previous K, which is the token to predict. Rows 30 and 31 have two earlier copies to choose from, and the head takes the one at the left edge.
 #
 # So it takes two heads, in this order. A *previous-token head* writes the notes, and an *induction head* reads them. In a single layer there is no earlier head, so there are no notes to read.
 #
@@ -348,7 +348,7 @@ print("previous token:", score_back(weights))
 print("induction:     ", score_repeat(weights, periods))
 
 # %% [markdown]
-# Layer 0 has about 0.4 on the token before, layer 1 has about 0.85 on the token after the previous occurrence, and neither has much of the other score. The 0.4 is an average over two kinds of rows. In the first copy the head writes its notes, but in the second it has stopped doing so, because all the notes that the second layer needs are in the first copy. The 0.85 is held down by the last rows, which have two earlier copies. There the head looks at the first of them, while the score counts only the second.
+# Layer 0 has about 0.4 on the token before, layer 1 has about 0.85 on the token after the previous occurrence, and neither has much of the other score. The 0.4 is an average over two kinds of rows. In the first copy the head writes its notes, but in the second it has stopped doing so, because all the notes that the second layer needs are in the first copy. The 0.85 is held down by the last rows, which have two earlier copies. There the head looks at the one further to the left, while the score counts only the other.
 #
 # ### Take it away
 #
@@ -431,12 +431,12 @@ print(f"with both heads on: {induction.accuracy(deep):.0%} right")
 # %% [markdown]
 # When either of them is off, less than a tenth is right, no more than by guessing among the tokens of the sequence. That was to be expected, because with one head off only one layer is left. Even a single layer that was trained alone reached no more than 26%, and this one was not trained to work alone. So the ablation shows that both heads are needed, but not that the first writes notes and the second reads them.
 #
-# The story of the notes can be tested as well. It says that layer 1 uses the notes in one way only, as *keys*. The stream enters layer 1 four times: as its queries, as its keys, as its values, and as the stream itself, which runs past the layer to the output and is called the rest here. We give some of these four the stream *with* what layer 0 has added, and the others the stream without it. This is called *path patching*, and the loop that does it is in `induction.py`. Here are two such experiments, in which each of the four has a switch:
+# The story of the notes can be tested as well. It says that layer 1 uses the notes in one way only, as *keys*. Layer 1 makes its queries, its keys and its values from the stream, and the stream also runs past the layer to the output, which is called the *rest* here. We give some of these four the stream *with* what layer 0 has added, and the others the stream without it. This is called *path patching*, and the function that does it is in `induction.py`. Here are two such experiments, in which each of the four has a switch:
 
 # %%
 experiments = {
-    "only the keys are told": ("key",),
-    "all but the keys are told": ("query", "value", "rest"),
+    "only the keys": ("key",),
+    "all but the keys": ("query", "value", "rest"),
 }
 induction.switches(experiments)
 
@@ -444,19 +444,17 @@ induction.switches(experiments)
 # If a switch is on, that input gets the stream with what layer 0 has added. If it is off, the input gets the stream as it was before layer 0. **Predict.** What share of the predictions is right in each of the two?
 
 # %%
-predict("only the keys are told", options=("nearly all", "about a tenth"))
-predict("all but the keys are told", options=("nearly all", "about a tenth"))
+predict("only the keys", options=("nearly all", "about a tenth"))
+predict("all but the keys", options=("nearly all", "about a tenth"))
 
 # %% measured
-for name, told in experiments.items():
-    print(f"{name:25} {induction.patched(deep, told):.0%} right")
-reveal("only the keys are told", "nearly all")
-reveal("all but the keys are told", "about a tenth")
+for name, parts in experiments.items():
+    print(f"{name:17} {induction.patched(deep, parts):.0%} right")
+reveal("only the keys", "nearly all")
+reveal("all but the keys", "about a tenth")
 
 # %% [markdown]
-# If only the keys are told what layer 0 has added, every prediction is right, and if everything except the keys is told, hardly any is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. It does not test whether the notes say "before me came K". For that claim we have only the map and the score of layer 0.
-#
-# This is a good place to stop for today.
+# If only the keys get what layer 0 has added, every prediction is right, and if everything except the keys gets it, hardly any is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. It does not test whether the notes say "before me came K". For that claim we have only the map and the score of layer 0.
 #
 # ### Back to the twelve
 #
@@ -479,6 +477,24 @@ plot.heatmap(
 # %% [markdown]
 # Layer 0 has three previous-token heads, 0.0, 0.1 and 0.3. Above it there are three heads that look for repetitions, 1.0, 1.3 and 2.2, although nobody asked for three of each. But a score has no natural threshold, and head 1.2 has 0.43 on repetitions.
 #
+# To take heads of this model away, and later to put something in their place, one function will do. It switches off the heads that it is given, by your `ablate_head`, and adds a vector to the output of the attention in place of each:
+
+
+# %%
+@contextmanager
+def replaced(vectors: dict[str, Tensor | float]) -> Iterator[None]:
+    with ExitStack() as open_blocks:  # leaves all of them at the end
+        for name, vector in vectors.items():
+            attention = large.blocks[int(name[0])].attention
+            open_blocks.enter_context(ablate(attention, int(name[2])))
+            hook = attention.out_proj.register_forward_hook(
+                lambda _, __, output, vector=vector: output + vector
+            )
+            open_blocks.callback(hook.remove)
+        yield
+
+
+# %% [markdown]
 # So the stripe, 0.0, is a head that copying could need, and the smear, 0.2, is in neither group. Start with these two, and with text. **Predict.** We take away one of them, and the loss on text rises. For which of the two does it rise more?
 
 # %%
@@ -488,17 +504,17 @@ predict("the more important head", options=("0.0, the stripe", "0.2, the smear")
 # %% measured
 loss = writer.loss_on(large, text, text.unseen)
 for name in ("0.0", "0.2"):
-    with writer.off(large, [name], ablate):
+    with replaced({name: 0.0}):
         worse = writer.loss_on(large, text, text.unseen) - loss
     print(f"without {name}: {worse:+.3f}")
 reveal("the more important head", "0.2, the smear")
 
 # %% [markdown]
-# The smear seems to matter more, by a factor of more than five.
+# A stripe catches the eye, but it does not say how much the loss depends on it. The smear seems to matter more, by a factor of more than five.
 #
 # ### Compared with what?
 #
-# A head that is switched off adds nothing. But suppose that a head always adds *about the same*, whatever the text is. Then the layers above count on this constant, and taking it away does damage even if the head says nothing about the text. To tell the two cases apart, take the head away and put its own mean in its place, the mean of what it adds over many stretches of text. (`writer.heads` returns values that have already passed each head's part of `out_proj`, so `weights @ values` is what the head adds to the stream.)
+# A head that is switched off adds nothing. But suppose that a head always adds *about the same*, whatever the text is. Then the layers above count on this constant, and taking it away does damage even if the head says nothing about the text. To tell the two cases apart, take the head away and put its own mean in its place, the mean of what it adds over many stretches of text. (`writer.heads` returns values that have already passed each head's part of `out_proj`. Mixing values and multiplying them by a matrix can be done in either order, so `weights @ values` is what the head adds to the stream.)
 
 
 # %%
@@ -506,16 +522,6 @@ def means_of(tokens: Tensor) -> dict[str, Tensor]:
     weights, values = writer.heads(large, tokens)
     added = weights @ values  # (B, heads, L, E)
     return dict(zip(names, added.mean(dim=(0, 2)), strict=True))
-
-
-@contextmanager
-def adding(name: str, vector: Tensor) -> Iterator[None]:
-    layer = large.blocks[int(name[0])].attention.out_proj
-    hook = layer.register_forward_hook(lambda _, __, output: output + vector)
-    try:
-        yield
-    finally:
-        hook.remove()
 
 
 # %% [markdown]
@@ -527,7 +533,7 @@ predict("with the mean in its place", options=("0.0, the stripe", "0.2, the smea
 # %% measured
 text_means = means_of(text.batch(text.seen, 200, 96, seed=1)[0])
 for name in ("0.0", "0.2"):
-    with writer.off(large, [name], ablate), adding(name, text_means[name]):
+    with replaced({name: text_means[name]}):
         worse = writer.loss_on(large, text, text.unseen) - loss
     print(f"mean in place of {name}: {worse:+.3f}")
 reveal("with the mean in its place", "0.0, the stripe")
@@ -551,13 +557,12 @@ string_means = means_of(writer.repeats(text, 64, period=24, seed=5))
 
 
 # %% [markdown]
-# Two things are measured: by how much the loss on unseen text rises, and what share of the characters in the strings is still copied. For copying, the means are taken over strings:
+# Two things are measured: by how much the loss on unseen text rises, and what share of the characters in the strings is still copied. For copying, the means are taken over strings. (The second of the next two cells measures twenty models, which takes about ten seconds.)
 
 
 # %%
 def without(group: list[str], instead: dict, measure) -> float:
-    vectors = [(name, instead[name]) for name in group]
-    with writer.off(large, group, ablate), writer.all_of(adding, vectors):
+    with replaced({name: instead[name] for name in group}):
         return measure()
 
 
@@ -581,9 +586,9 @@ rises, still_copied = (
 induction.ablations(rises, still_copied)
 
 # %% [markdown]
-# Look for the short bars on the left. Without head 1.0 alone there are none: copying stays above 99%, because the others do the job. The same is true of each of the other eleven heads (not shown). Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. Zeros and means agree here, except for the last group, which contains 0.2 and costs the text less with means.
+# Look for the short bars on the left. Without head 1.0 alone there are none: copying stays above 99%, because the others do the job. The same is true of each of the other eleven heads (not shown). Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. Zeros and means agree here, except for the last group, which contains 0.2. Without this group the loss on text rises less if means take its place.
 #
-# The control makes the result strong. Without all six of the other heads text suffers, but 99% of the characters are still copied. The two groups are therefore not only needed for copying but enough for it. Any one of the three heads that look for repetitions is enough. If two of them are switched off, 98% or 99% of the characters are still copied, whichever two they are. (The table shows only one of the three pairs.)
+# The control makes the result strong. Without all six of the other heads text suffers, but 99% of the characters are still copied. The two groups are therefore not only needed for copying but enough for it. Any one of the three heads that look for repetitions is enough. If two of them are switched off, 98% or 99% of the characters are still copied, whichever two they are. (The figure shows only one of the three pairs.)
 #
 # So no single head is responsible for copying. Any one of the three can be spared, and so can any two, but not all three together. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, remove the head alone and then together with the heads that might do the same.
 #
@@ -650,7 +655,7 @@ for name, part in (("seen", text.seen), ("unseen", text.unseen)):
 # | induction head | looks one place after the previous occurrence | usually needs a previous-token head in a layer below |
 # | score | a number per head, over many inputs | where it looks |
 # | ablation | the model with something in place of a head | compared with what? And is there a twin? |
-# | path patching | one part is told, the rest is not | which way the information takes |
+# | path patching | one input gets what a layer added, the others do not | which way the information takes |
 # | attention sink | where a head rests | a large weight on a small value |
 #
 # %%
@@ -659,7 +664,7 @@ recap()
 # %% [markdown]
 # ## Questions
 #
-# **Question R9** (4 points, graded by a person). Somebody says of the two-layer copier: "The head of layer 1 copies." Collect the evidence. Say what the map, the score and the ablation each show, and what each leaves open. Then propose a *counterfactual* test, one in which the input is changed and not the model, as the renaming of the digits was in lesson 6: what do you change, what do you measure, which result would refute the claim? And why would the same sentence about head 1.0 of the larger model need more than one ablation?
+# **Question R9** (4 points, graded by a person). Somebody says of the two-layer copier: "The head of layer 1 copies." (a) Collect the evidence: say what the map, the score and the ablation each show, and what each leaves open. (b) Propose a *counterfactual* test, one in which the input is changed and not the model, as the renaming of the digits was in lesson 6. What do you change, what do you measure, and which result would refute the claim? (c) Why would the same sentence about head 1.0 of the larger model need more than one ablation?
 
 # %% question R9 [markdown] points=4
 # Map: in one sequence the second layer's head puts its weight one place after the previous occurrence. It shows where it looks in that sequence, not what is done with it.
