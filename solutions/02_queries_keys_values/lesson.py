@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 2. Queries, keys, values
 #
-# After this lesson you can build attention from three matrices, say what each of them is for, and read the weights that come out. You should have done lesson 1 and be comfortable with logarithms. About 90 minutes.
+# After this lesson you can build attention from three matrices, say what each of them is for, and read the weights that come out. You should have done lesson 1 and be comfortable with logarithms. About 115 minutes, in two sittings, of which the first ends before "From scores to weights to output".
 #
 # ## The idea
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 4. Softmax
 #
-# After this lesson you can compute softmax so that it never overflows, move it from picking to averaging with a single number, and measure where it lies between the two. You can also run attention over keys that arrive in pieces. You need lesson 3. About 90 minutes.
+# After this lesson you can compute softmax so that it never overflows, move it from picking to averaging with a single number, and measure where it lies between the two. You can also run attention over keys that arrive in pieces. You need lesson 3. About 110 minutes, in two sittings, of which the first ends before "How concentrated is a row?".
 #
 # ## The idea
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 5. Masking
 #
-# After this lesson you can hide padding and the future from a query and read the four conventions in which masks are written. You can also write a test for leaks that looks at every token. You should have done lesson 4. About 110 minutes, in two sittings, of which the first ends before "A query with nothing to look at".
+# After this lesson you can hide padding and the future from a query and read the four conventions in which masks are written. You can also write a test for leaks that looks at every token. You should have done lesson 4. About 140 minutes, in two sittings, of which the first ends before "A query with nothing to look at".
 #
 # ## The idea
 #

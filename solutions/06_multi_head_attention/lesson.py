@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 6. Multi-head attention
 #
-# After this lesson you can say what a second head is good for, and split the model dimension into heads and merge them again. You can also write the module of the original transformer, with the same results as PyTorch's. You should have done lesson 5 and know `nn.Module`. About 105 minutes, in two sittings, of which the first ends before "PyTorch's own".
+# After this lesson you can say what a second head is good for, and split the model dimension into heads and merge them again. You can also write the module of the original transformer, with the same results as PyTorch's. You should have done lesson 5 and know `nn.Module`. About 150 minutes, in two sittings, of which the first ends before "PyTorch's own".
 #
 # ## The idea
 #
@@ -325,7 +325,7 @@ print(f"one projection and three by at most {(tokens @ w - small).abs().max():.5
 #
 # ### One more matrix
 #
-# After the merge the heads lie side by side, but nothing has combined them yet: entries 0 to 3 of the result come from head 0 alone. A last matrix, `out_proj`, mixes across heads. So there are four matrices in all, each of them E × E:
+# After the merge the heads lie side by side, but they are still strangers, because entries 0 to 3 of the result come from head 0 alone. A last matrix, `out_proj`, mixes across heads. So there are four matrices in all, each of them E × E:
 #
 # $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{D}}\right) V_h, \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\; W_o .$$
 #

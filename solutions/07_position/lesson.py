@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 7. Order and position
 #
-# After this lesson you can tell a model in four ways where its tokens are, say what each way promises about distances, and show which ways survive sequences longer than any seen in training. You should have done lesson 6, and remember sine and cosine. About 90 minutes.
+# After this lesson you can tell a model in four ways where its tokens are, say what each way promises about distances, and show which ways survive sequences longer than any seen in training. You should have done lesson 6, and remember sine and cosine. About 120 minutes, in two sittings, of which the first ends before "Or change the scores themselves".
 #
 # ## The idea
 #
@@ -649,7 +649,7 @@ torch.tensor([255.0, 256, 257, 258, 259]).bfloat16().tolist()
 # |---|---|---|---|
 # | learned | adds a vector per place | each place by itself | untrained rows |
 # | sinusoidal | adds sines and cosines | distances, until the projections mix the hands | unseen combinations |
-# | rotary | turns queries and keys | distance, not place | to twice the length; with slower hands to four times |
+# | rotary | turns queries and keys | distance, not place | to twice the length; with slower hands to four times, in one task |
 # | linear bias | lowers the scores | nearer is better, but not how many steps | where near is what counts, to eight times |
 #
 # %%

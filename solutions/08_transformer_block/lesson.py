@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 8. The transformer block
 #
-# After this lesson you can build the block that transformers are made of, say what each of its parts is for, assemble a whole model from two such blocks, let it write dates, and find out why a model does not learn. You should have done lessons 5 to 7. About 125 minutes, in two sittings, of which the first ends before "The decoder looks twice".
+# After this lesson you can build the block that transformers are made of, say what each of its parts is for, assemble a whole model from two such blocks, let it write dates, and find out why a model does not learn. You should have done lessons 5 to 7. About 140 minutes, in two sittings, of which the first ends before "The decoder looks twice".
 #
 # ## The idea
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 10. Efficient attention
 #
-# After this lesson you can say where attention's time and memory go, and write the next token without recomputing the last thousand. You can also let heads share keys and values, and compute attention without ever holding its table of scores. You need lessons 4 to 6 and lesson 8. About 110 minutes, in two sittings, of which the first ends before "Fewer keys than queries".
+# After this lesson you can say where attention's time and memory go, and write the next token without recomputing the last thousand. You can also let heads share keys and values, and compute attention without ever holding its table of scores. You need lessons 4 to 6 and lesson 8. About 140 minutes, in two sittings, of which the first ends before "Fewer keys than queries".
 #
 # ## The idea
 #

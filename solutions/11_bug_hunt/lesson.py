@@ -596,7 +596,7 @@ except NotImplementedError:
 # %% [markdown]
 # ## What can go wrong
 #
-# **False alarms.** A test with `==` reports an attention that only sums in another order, and a tolerance of 10⁻⁷ still reports most of those in `float32`. A reviewer who reports such differences is soon ignored.
+# **False alarms.** A test with `==` reports an attention that only sums in another order, and a tolerance of 10⁻⁷ still reports most of those in `float32`. After the third false alarm nobody reads the fourth.
 #
 # **A test with the same bug.** If the expected result comes from code by the same author, or from the same helper function, both results are wrong together. Questions with known answers do not have that problem.
 #

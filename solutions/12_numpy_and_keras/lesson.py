@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 12. NumPy and Keras
 #
-# After this lesson you can write attention without PyTorch, translate masks between four conventions, copy a trained layer from one library into another, and show that both layers compute the same. You need lessons 4 to 6. Lesson 13 does not need this one, so leave it out if you work in PyTorch alone. About 110 minutes.
+# After this lesson you can write attention without PyTorch, translate masks between four conventions, copy a trained layer from one library into another, and show that both layers compute the same. You need lessons 4 to 6. Lesson 13 does not need this one, so leave it out if you work in PyTorch alone. About 120 minutes, in two sittings, of which the first ends before "The same weights".
 #
 # ## The idea
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 13. A GPT of your own
 #
-# After this lesson you can build a language model from its tokens to its text, and train it with the recipe that large models are trained with. You can also let it write, tell whether it quotes, and run published weights in it. You should have done lessons 8 and 9. About 200 minutes, in two sittings, of which the first ends before "Choosing the next token".
+# After this lesson you can build a language model from its tokens to its text, and train it with the recipe that large models are trained with. You can also let it write, tell whether it quotes, and run published weights in it. You should have done lessons 8 and 9. About 220 minutes, in two sittings, of which the first ends before "Choosing the next token".
 #
 # ## The idea
 #
@@ -32,7 +32,7 @@ for seed, word in enumerate(("ability", "student", "transformer", "blicket")):
     print(define(word, seed=seed))
 
 # %% [markdown]
-# No dictionary has *blicket*, a word that psychologists made up for experiments with children. Now replace "ada" by your own name, in small letters from a to z and without spaces. Each seed gives another definition. Unless the text says otherwise, tokens are drawn at a temperature of 0.7, as in lesson 4.
+# The dictionary that the model learned from does not have *blicket*, a word that psychologists made up for experiments with children. Now replace "ada" by your own name, in small letters from a to z and without spaces. Each seed gives another definition. Unless the text says otherwise, tokens are drawn at a temperature of 0.7, as in lesson 4.
 
 # %% measured
 name = "ada"
@@ -349,7 +349,7 @@ def parameter_groups(model: nn.Module, decay: float) -> list[dict]:
 # %% [markdown]
 # ### Three minutes
 #
-# Now train. The model has two blocks and 128 dimensions, which is a size that can be trained in three minutes. The loop is that of lesson 8, with the recipe in it. `given.batches` yields 32 lines at a time, as tokens to read and tokens to predict. After the end of a line the tokens to predict are −100, which `cross_entropy` leaves out.
+# Now train. The model has two blocks and 128 dimensions, which is a size that can be trained in three minutes. The loop is that of lesson 8, with the recipe in it. (If a model of your own does not learn one day, the last section of lesson 8 has five questions to ask it.) `given.batches` yields 32 lines at a time, as tokens to read and tokens to predict. After the end of a line the tokens to predict are −100, which `cross_entropy` leaves out.
 
 
 # %%
