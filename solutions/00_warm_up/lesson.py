@@ -369,7 +369,9 @@ for _ in range(50):
 print("after: ", model(question).argmax(dim=-1).tolist())
 
 # %% [markdown]
-# This is the training loop, and every model in this course is trained with one like it. Ten logits can be turned into ten shares that sum to 1, and lesson 1 shows how. Let p be the share of the right answer. The *cross-entropy* is −ln p. If the model is certain and right, p is 1 and the cross-entropy is 0. If the model guesses, p is a tenth and the cross-entropy is ln 10, which is about 2.3. With the shares 0.1, 0.2 and 0.7 and the third answer right, for instance, it is −ln 0.7 = 0.36. The loss is the mean of this number over all questions.
+# This is the training loop, and every model in this course is trained with one like it.
+#
+# What does it make smaller? Ten logits can be turned into ten shares that sum to 1, and lesson 1 shows how. Let p be the share of the right answer. The *cross-entropy* is −ln p. If the model is certain and right, p is 1 and the cross-entropy is 0. If the model guesses, p is a tenth and the cross-entropy is ln 10, which is about 2.3. With the shares 0.1, 0.2 and 0.7 and the third answer right, for instance, it is −ln 0.7 = 0.36. The loss is the mean of this number over all questions.
 #
 # In each step `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps the model counts.
 #

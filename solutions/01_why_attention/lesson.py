@@ -366,7 +366,9 @@ translator = train(dates, len(CHARACTERS), look, steps=200, rate=0.01)
 print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 
 # %% [markdown]
-# After 200 steps, hardly any date is right without attention, and nearly all of them are right with it. Longer training helps without attention, too, but slowly: in two runs (not shown), 5% and 15% of the dates were right after 1000 steps, and 23% and 47% after 2000. With attention, the network that scores is not what matters: with a dot product in its place, 98% of the dates are right, too (three runs, not shown). The models cannot have learned the 500 test dates by heart, since there are over 200,000 different inputs, and 200 steps of 64 dates have shown only 12,800. Give the model with attention a date, and look at its weights:
+# After 200 steps, hardly any date is right without attention, and nearly all of them are right with it. Longer training helps without attention, too, but slowly: in two runs (not shown), 5% and 15% of the dates were right after 1000 steps, and 23% and 47% after 2000. With attention, the network that scores is not what matters: with a dot product in its place, 98% of the dates are right, too (three runs, not shown).
+#
+# The models cannot have learned the 500 test dates by heart, since there are over 200,000 different inputs, and 200 steps of 64 dates have shown only 12,800. Give the model with attention a date, and look at its weights:
 
 # %%
 text = "28 january 1955"
@@ -423,7 +425,9 @@ print(f"750 training steps, all of 8 words:    {repeating(8, 8, 1, 750):4.0%}")
 print(f"750 training steps, the first 4 of 16: {repeating(16, 4, 1, 750):4.0%}")
 
 # %% [markdown]
-# With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs, not shown). That is far better than before and far from good, so too little training is to blame in part. The second model reads as many words as the one that failed, but it has only four of them to remember, and repeats them nearly always (82% to 99% in five runs). Distance does make the task harder, because this model hardly ever got its four words right after 250 steps of training (not shown). But after 750 steps it did, and the first of its words had as far to go as in the model that failed. Distance makes learning slower, but it is not what stops that model.
+# With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs, not shown). That is far better than before and far from good, so too little training is to blame in part.
+#
+# The second model reads as many words as the one that failed, but it has only four of them to remember, and repeats them nearly always (82% to 99% in five runs). Distance does make the task harder, because this model hardly ever got its four words right after 250 steps of training (not shown). But after 750 steps it did, and the first of its words had as far to go as in the model that failed. Distance makes learning slower, but it is not what stops that model.
 #
 # Two suspects remain. Writing is easy to test alone: if four words have to be written four times over, there are 16 words to write and four to remember. The last line gives three times the training to the task that failed, in which there are 16 words to remember.
 

@@ -300,7 +300,9 @@ def softmax_jacobian(weights: Tensor) -> Tensor:
 #
 # How much of this response is left when the scores come from vectors of dimension 1024? Measure the size of a table by its norm, which is the square root of the sum of its squared entries.
 #
-# For each way of scaling, the next cell prints the mean norm of two such tables over the 500 queries. The column *to the scores* is about softmax alone: if a score changes a little, how much do the weights change? The column *to the query* is about the query: if the query changes a little, how much do the weights change? A change of the query first changes the scores, by the factor times the keys, and the scores then change the weights. So this table is the first one times the factor times the keys. The last column is the median of the same norms. To run even if the exercise is unsolved, the cell uses PyTorch's own Jacobian, `jacrev`, which `vmap` applies to each row.
+# For each way of scaling, the next cell prints the mean norm of two such tables over the 500 queries, and in its last column the median of the second.
+#
+# The column *to the scores* is about softmax alone: if a score changes a little, how much do the weights change? The column *to the query* is about the query: if the query changes a little, how much do the weights change? A change of the query first changes the scores, by the factor times the keys, and the scores then change the weights. So this table is the first one times the factor times the keys. To run even if the exercise is unsolved, the cell uses PyTorch's own Jacobian, `jacrev`, which `vmap` applies to each row.
 
 # %%
 jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
@@ -479,7 +481,9 @@ first = next(step for step, loss in enumerate(losses) if loss < 0.3)
 print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 
 # %% [markdown]
-# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. Why four times, and not sixteen? A score is a product of a query and a key. If the steps of both matrices are four times as long, the product can change up to sixteen times as fast. So dividing by $d$ is not a mistake, and some very wide models do it on purpose (Yang et al., below). Once training has lined a query up with its key, the products no longer cancel, and their sum grows with $d$ itself and not with its root. For such vectors it is the division by $d$ that keeps scores the same in every dimension.
+# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. Why four times, and not sixteen? A score is a product of a query and a key. If the steps of both matrices are four times as long, the product can change up to sixteen times as fast.
+#
+# So dividing by $d$ is not a mistake, and some very wide models do it on purpose (Yang et al., below). Once training has lined a query up with its key, the products no longer cancel, and their sum grows with $d$ itself and not with its root. For such vectors it is the division by $d$ that keeps scores the same in every dimension.
 
 # %% [markdown]
 # ### What is left for the query
@@ -600,6 +604,9 @@ for name, (losses, _) in runs.items():
     last = sum(losses[-20:]) / 20
     print(f"{name:9} below 0.3 at step: {first!s:5}  loss in the last 20: {last:.2f}")
 reveal("which swap learns", "A")
+
+# %% [markdown]
+# The four curves together show it best:
 
 # %%
 plot.curves(

@@ -36,7 +36,9 @@ questions(1, seed=0)
 # %% [markdown]
 # You see the digits, the two places (counted from 0), and the answer. Attention should find this easy. A query can ask for the two places, a key can say which place it belongs to, and a value can carry the digit, so that a matrix can read both digits off the output.
 #
-# The model below does exactly that. It turns the request into a single query, the sum of a learned vector for its first place and another one for its second, and attends with PyTorch's `nn.MultiheadAttention`, which has an argument that you have not met, `num_heads`. (Another, `average_attn_weights=False`, keeps the weights of each head apart.) With one head it is the attention that you know. With two, the 32-dimensional queries, keys and values are cut into two halves, each half does attention on its own, and the two outputs are put side by side. For now PyTorch's module does the cutting, so that we can find out what it is good for. Later you will write the module yourself.
+# The model below does exactly that. It turns the request into a single query, the sum of a learned vector for its first place and another one for its second, and attends with PyTorch's `nn.MultiheadAttention`, which has an argument that you have not met, `num_heads`. (Another, `average_attn_weights=False`, keeps the weights of each head apart.)
+#
+# With one head it is the attention that you know. With two, the 32-dimensional queries, keys and values are cut into two halves, each half does attention on its own, and the two outputs are put side by side. For now PyTorch's module does the cutting, so that we can find out what it is good for. Later you will write the module yourself.
 
 
 # %%
@@ -161,7 +163,9 @@ figures.no_peak()
 # %% [markdown]
 # The dashed line is what the second digit would need, a logit with its peak at ⅓. Each of the three straight lines, in contrast, is highest at one of its ends or equally high everywhere. A matrix can therefore name the digit with the larger weight every time, but no matrix can name the digit with the smaller weight for every pair of digits.
 #
-# You may skip two details. First, could a matrix succeed that treats the digits differently? Suppose that there were one, called M. Rename the digits, for instance by swapping 3 and 7 everywhere, and rename the rows and columns of M in the same way. The new matrix succeeds, too. Do this for all possible renamings, and take the mean of all these matrices. In each of them the right digit has the largest logit, so this is true of the mean as well. But the mean treats all digits alike, and we have just seen that such a matrix fails. Second, the argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line.
+# You may skip two details. The first is this: could a matrix succeed that treats the digits differently? Suppose that there were one, called M. Rename the digits, for instance by swapping 3 and 7 everywhere, and rename the rows and columns of M in the same way. The new matrix succeeds, too. Do this for all possible renamings, and take the mean of all these matrices. In each of them the right digit has the largest logit, so this is true of the mean as well. But the mean treats all digits alike, and such a matrix fails, as you have seen.
+#
+# The second detail is that the argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line.
 #
 # Two heads need no such rule. Each has a weight of 1 on its own place, and together they pass on four numbers instead of two:
 

@@ -589,12 +589,11 @@ predict(
 )
 
 
-# %%
+# %% measured
 def most_frequent(digits: Tensor) -> Tensor:
     return digits.mode(dim=-1, keepdim=True).values.expand_as(digits)
 
 
-# %% measured
 models = {way: train(most_frequent, way) for way in ("none", "learned")}
 shares_of(most_frequent, models)
 reveal("the most frequent digit of 64", "without positions")

@@ -48,8 +48,8 @@ def residual(kind: str) -> nn.Module:
 class Stack(nn.Module):
     """Says something about each place of a sequence of 8 digits, with a stack of blocks.
 
-    kind is "bare" (nothing is added), "post-norm", "pre-norm" or "no norm", or "small gradients", which is pre-norm with
-    a gradient that loses a fifth in each block on its way back.
+    kind is "bare" (nothing is added), "post-norm", "pre-norm" or "no norm", or "small gradients", which is pre-norm
+    with a gradient that loses a fifth in each block on its way back.
     """
 
     def __init__(self, kind: str, depth: int = 12) -> None:
