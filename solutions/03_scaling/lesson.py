@@ -10,6 +10,7 @@
 # %% setup
 import math
 
+import figures
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -504,26 +505,30 @@ print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 #
 # So the output changes with the query only if the query mixes several keys, and if different keys bring different values. A query that gives everything to a single key mixes nothing. Almost no gradient then reaches this query through its output, even if the key is the wrong one.
 #
-# The next cell has PyTorch compute this table for the small case above, and again with the query multiplied by 4, 16 and 64. It prints the weights and the norm of the table.
+# Here are three queries, each with two keys and two values in a plane, and with $c = 1$. A disc is as large as the weight of its key, the arrow is the query, and the cross is the output. PyTorch computes the table of derivatives, whose norm is written below.
 
 
 # %%
-def output_of(one: Tensor) -> Tensor:
-    return functional.scaled_dot_product_attention(one[None], key, value)[0]  # (D_v,)
+def output_of(one: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return (key @ one).softmax(dim=-1) @ value  # (D_v,)
 
 
-for factor in (1, 4, 16, 64):
-    sharper = factor * query[0]
-    weights = (key @ sharper / 2).softmax(dim=-1)
-    table = torch.autograd.functional.jacobian(output_of, sharper)  # (D_v, D)
-    print(f"{factor:2}", weights, f"norm {table.norm():.3f}")
+far, alike = torch.tensor([[-2.0, 1], [2, 1]]), torch.tensor([[-0.3, 1], [0.3, 1]])
+even, sharp = torch.tensor([0.0, 2]), torch.tensor([2.0, 0])
+cases = [
+    (one, k, k.flip(-1) / 2) for one, k in ((even, far), (even, alike), (sharp, far))
+]
+tables = [torch.autograd.functional.jacobian(output_of, case)[0] for case in cases]
+figures.responses(cases, tables, "An output responds only if it mixes what differs")
 
 # %% [markdown]
-# With the query as it was, all three keys have some weight, and the norm is 0.104. When it is multiplied by 4 or by 16, the query mixes only keys 0 and 2, which are much alike and have similar values, so little varies. At 64 one key has nearly everything, and a hundredth of the first response is left.
+# On the left, the query points between two keys that are far apart. Both get the weight ½, so the output lies halfway between their values, and the norm of the table is 2. With two keys this norm is $w_0 w_1$ times the distance of the keys times the distance of the values, which is ½ · ½ · 4 · 2.
+#
+# In the middle the weights are the same, but the keys are close together and so are the values, so little varies. On the right, the points are as far apart as on the left, but one key has nearly everything, and little more than a thousandth of the first response is left.
 #
 # ### Exercise 3.5: the response to the query
 #
-# Compute this table from the weights, for any number of queries at once. As in exercise 3.3, PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) and the trick with complex numbers are not allowed. To test your function, compare it with the tables that PyTorch computed above.
+# Compute this table from the weights, for any number of queries at once. As in exercise 3.3, PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) and the trick with complex numbers are not allowed. To test your function, compare it with `tables`, which PyTorch computed above for `cases` with a scale of 1.
 
 # %% hints query_jacobian [markdown]
 # For one query the answer is a table with a row for each entry of the output and a column for each entry of the query. Which of the two terms of the formula is a product of two means?

@@ -430,22 +430,23 @@ for name, one in (("three minutes", model), ("shipped", shipped)):
 #
 # ### Choosing the next token
 #
-# A model returns probabilities, and a program has to choose one token from them. Here is what the shipped model expects after "blicket: a", the six most probable tokens of 2,048:
-
-# %% measured
-row = torch.tensor([text.row("blicket: a")[:-1]])
-with torch.no_grad():
-    logits = shipped(row)[0, -1]
-best = logits.softmax(dim=-1).topk(6)
-[f"{text.tokens[i]} {p:.3f}" for p, i in zip(best.values, best.indices, strict=True)]
-
-# %% [markdown]
-# The favorite has only a few percent, as it should, since a definition may go on in many ways. There are four ways to choose the token:
+# A model returns probabilities, and a program has to choose one token from them. There are four ways to choose:
 #
 # - *Greedy*: always the most probable one, which makes the same definition every time.
 # - *Temperature*: divide the logits by a number below 1 in order to favor the probable ones, as in lesson 4, or above 1 in order to be bold.
 # - *Top-k*: draw from the k most probable tokens only.
 # - *Top-p*: draw from as few of the most probable tokens as together have the probability p, so there are few candidates where the model is sure, and many where it is not.
+#
+# Here is what the shipped model expects after "blicket: a device", and what each of the four ways leaves of it. The nine most probable tokens have bars of their own. The bar on the right is the sum of the other 2,039:
+
+# %% measured
+row = torch.tensor([text.row("blicket: a device")[:-1]])
+with torch.no_grad():
+    logits = shipped(row)[0, -1]
+given.four_ways(logits, text.tokens)
+
+# %% [markdown]
+# In the top row, the model's favorite has no more than 40%, as it should, since a definition may go on in many ways. Greedy decoding gives it everything. A temperature of 0.5 makes the tall bars taller and the low ones lower, but every token keeps a little. Top-k and top-p cut off all but the first bars, which grow in proportion until they sum to 1. Seven tokens are needed here for a probability of 0.8, and where the model is surer, fewer will do.
 #
 # The last two were invented because of the *tail*, which here means all tokens except the hundred most probable ones. Each token of the tail is unlikely, but how much probability do all of them have together, on average over unseen lines?
 
