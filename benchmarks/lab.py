@@ -42,6 +42,7 @@ from .classes import Classes
 LESSON, SEED = "02_queries_keys_values", 5
 LAB_SECONDS, MINUTES_BETWEEN_TRIES, MINUTES_BETWEEN_SUBMISSIONS, PAUSE = 1800.0, 1.2, 15.0, 60.0
 OLDEST, SLOWEST = 2.0, 60.0  # seconds until the board shows a try, and until there is feedback
+FLAT = 1.25  # how much more memory the second half may take than the first
 SAMPLES = 10
 EXERCISES = ("project_qkv", "attention_scores", "attend", "copy_previous_qk")
 Step = tuple[str, str, bool]  # a student, an exercise, and whether it was passed or begun
@@ -132,12 +133,19 @@ def board_problems(folder: Path, students: list[str], seconds: float) -> list[st
     print(f"{processor:.1f} s of processor time; {listed(memory)}")
     wrong = {"tries were lost or doubled": kept != len(plan), "steps were not seen": len(ages) < len(told)}
     wrong[f"the board was older than {OLDEST:g} s"] = ages[-1] > OLDEST
+    wrong["the board's memory grew"] = grew(memory)
     return [problem for problem, is_so in wrong.items() if is_so]
 
 
 def listed(memory: list[float]) -> str:
     """Return a service's memory over time."""
     return f"memory {', '.join(f'{amount:.0f}' for amount in memory)} MiB"
+
+
+def grew(memory: list[float]) -> bool:
+    """Say whether a service took more memory later than a service does that has only to start."""
+    half = len(memory) // 2
+    return max(memory[half:]) > FLAT * max(memory[:half])
 
 
 def wait_for(pages: dict[Path, float], waited: list[float]) -> None:
@@ -194,6 +202,7 @@ def hand_in_problems(course: Course, exchange: Path, texts: dict[str, str], seco
     wrong["the gradebook has others than those who handed in"] = bool(others)
     wrong[f"{len(plan) - len(waited)} have no feedback"] = len(waited) < len(plan)
     wrong[f"feedback took more than {SLOWEST:g} s"] = waited[-1] > SLOWEST
+    wrong["the memory of `serve` grew"] = grew(memory)
     return [problem for problem, is_so in wrong.items() if is_so]
 
 
