@@ -30,6 +30,7 @@ import requests
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom.attempts import read_attempts
+from autograder.classroom.board_state import PASSED
 from autograder.classroom.gradebook import open_gradebook, scores_by_student
 from autograder.paths import Course, find_course
 from autograder.student import telling
@@ -41,8 +42,10 @@ from .classes import Classes
 LESSON, SEED = "02_queries_keys_values", 5
 LAB_SECONDS, MINUTES_BETWEEN_TRIES, MINUTES_BETWEEN_SUBMISSIONS, PAUSE = 1800.0, 1.2, 15.0, 60.0
 OLDEST, SLOWEST = 2.0, 60.0  # seconds until the board shows a try, and until there is feedback
+FLAT = 1.25  # how much more memory the second half may take than the first
 SAMPLES = 10
 EXERCISES = ("project_qkv", "attention_scores", "attend", "copy_previous_qk")
+Step = tuple[str, str, bool]  # a student, an exercise, and whether it was passed or begun
 MESSAGES = ("softmax_over_queries", "repair", "what_is_there", "exception")
 
 
@@ -62,8 +65,13 @@ def tries_of(student: int, seconds: float) -> Iterator[tuple[float, dict[str, An
         yield moment, {**what, "message": "" if passed else draw.choice(MESSAGES)}
 
 
-def follow(address: str, seen: dict[str, float]) -> None:
-    """Be a teacher's page: note when each message was first seen; a probe's names the try that told it."""
+def steps(student: str, exercise: str, passed: bool) -> list[Step]:
+    """Return what a try can change on the page: somebody has begun with an exercise, and has passed it."""
+    return [(student, exercise, False), *([(student, exercise, True)] if passed else [])]
+
+
+def follow(address: str, seen: dict[Step, float]) -> None:
+    """Be a teacher's page: note when it first shows each step."""
     headers = {"Authorization": f"token {TEACHER}"}
     with (
         contextlib.suppress(requests.RequestException),  # such as the service's end
@@ -71,9 +79,11 @@ def follow(address: str, seen: dict[str, float]) -> None:
     ):
         for line in answer.iter_lines():
             if line.startswith(b"data: "):
-                for exercise in json.loads(line[6:])["messages"].values():
-                    for message in exercise:
-                        seen.setdefault(message["id"], time.monotonic())
+                page, now = json.loads(line[6:]), time.monotonic()
+                for student in page["students"]:
+                    for exercise, state in zip(page["exercises"], student["states"], strict=True):
+                        for step in steps(student["name"], exercise, state == PASSED) if state else ():
+                            seen.setdefault(step, now)
 
 
 def tell(queue: Path, what: dict[str, Any] | None) -> None:
@@ -93,7 +103,7 @@ def board_problems(folder: Path, students: list[str], seconds: float) -> list[st
     """Start the board in a process of its own, let all check; print what came out, and return what went wrong."""
     command = [sys.executable, "-m", "benchmarks.lab", "--students", str(len(students)), "--serve", str(folder)]
     plan = sorted((when, n, what) for n in range(len(students)) for when, what in tries_of(n, seconds))
-    memory, probes, seen = list[float](), dict[str, float](), dict[str, float]()
+    memory, told, seen = list[float](), dict[Step, float](), dict[Step, float]()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address, service = process.stdout.readline().strip(), psutil.Process(process.pid)
@@ -103,9 +113,8 @@ def board_problems(folder: Path, students: list[str], seconds: float) -> list[st
         with ThreadPoolExecutor(16) as pool:
             for index, (when, number, what) in enumerate(plan):
                 time.sleep(max(0.0, begin + when - time.monotonic()))
-                if index % 25 == 0 and not what["passed"]:  # what nobody has seen before: when is it on the page?
-                    what["message"] = f"probe-{index}"
-                    probes[what["message"]] = time.monotonic()
+                for step in steps(students[number], what["exercise"], what["passed"]):
+                    told.setdefault(step, time.monotonic())
                 pool.submit(tell, folder / f"{students[number]}.queue", what)
                 if index % (len(plan) // SAMPLES or 1) == 0:
                     memory.append(service.memory_info().rss / 2**20)
@@ -118,18 +127,25 @@ def board_problems(folder: Path, students: list[str], seconds: float) -> list[st
         kept = sum(len(requests.get(f"{address}tries", headers=own, timeout=30).json()["tries"]) for own in headers)
         processor = sum(service.cpu_times()[:2])
         process.communicate("")
-    ages = sorted(seen[name] - moment for name, moment in probes.items() if name in seen)
-    print(f"{len(plan)} tries told, {kept} kept; {len(ages)} of {len(probes)} probes seen, on the page after", end=" ")
+    ages = sorted(seen[step] - moment for step, moment in told.items() if step in seen)
+    print(f"{len(plan)} tries told, {kept} kept; {len(ages)} of {len(told)} steps seen, on the page after", end=" ")
     print(f"{ages[len(ages) // 2]:.2f} s (median), {ages[-1]:.2f} s (most);", end=" ")
     print(f"{processor:.1f} s of processor time; {listed(memory)}")
-    wrong = {"tries were lost or doubled": kept != len(plan), "probes were not seen": len(ages) < len(probes)}
+    wrong = {"tries were lost or doubled": kept != len(plan), "steps were not seen": len(ages) < len(told)}
     wrong[f"the board was older than {OLDEST:g} s"] = ages[-1] > OLDEST
+    wrong["the board's memory grew"] = grew(memory)
     return [problem for problem, is_so in wrong.items() if is_so]
 
 
 def listed(memory: list[float]) -> str:
     """Return a service's memory over time."""
     return f"memory {', '.join(f'{amount:.0f}' for amount in memory)} MiB"
+
+
+def grew(memory: list[float]) -> bool:
+    """Say whether a service took more memory later than a service does that has only to start."""
+    half = len(memory) // 2
+    return max(memory[half:]) > FLAT * max(memory[:half])
 
 
 def wait_for(pages: dict[Path, float], waited: list[float]) -> None:
@@ -186,6 +202,7 @@ def hand_in_problems(course: Course, exchange: Path, texts: dict[str, str], seco
     wrong["the gradebook has others than those who handed in"] = bool(others)
     wrong[f"{len(plan) - len(waited)} have no feedback"] = len(waited) < len(plan)
     wrong[f"feedback took more than {SLOWEST:g} s"] = waited[-1] > SLOWEST
+    wrong["the memory of `serve` grew"] = grew(memory)
     return [problem for problem, is_so in wrong.items() if is_so]
 
 

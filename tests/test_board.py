@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import socket
 import threading
 import time
@@ -17,7 +18,7 @@ from tornado.web import Application
 from autograder.__main__ import main
 from autograder.authoring.nbgrader_course import load_config
 from autograder.classroom import board_server
-from autograder.classroom.board import BoardService, BoundedOAuth, opens_own_server
+from autograder.classroom.board import PAGES, BoardService, BoundedOAuth, opens_own_server
 from autograder.classroom.board_messages import ALLOWANCE, MOST_CODE, TRIES_OF_A_REQUEST, Allowance, Catalog, told_in
 from autograder.classroom.board_store import TRIES, BoardStore
 from autograder.classroom.gradebook import open_gradebook
@@ -428,3 +429,23 @@ def test_without_a_hub_the_command_says_where_the_lines_are(course: Course, monk
     monkeypatch.chdir(course.root)
     assert main(["board"]) == 2
     assert "docs/hub.md has the lines" in capsys.readouterr().err
+
+
+def luminance(color: str) -> float:
+    """Return what WCAG calls the relative luminance of a color such as #16181c or #fff."""
+    digits = color[1:] if len(color) == 7 else "".join(digit * 2 for digit in color[1:])
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in (int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4))
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("scheme", [0, 1])
+@pytest.mark.parametrize("name", ["line", "stuck", "bar"])
+def test_what_a_bar_is_made_of_is_seen_from_the_back_of_a_room(name: str, scheme: int) -> None:
+    style = (PAGES / "board.css").read_text()
+    colors = [re.findall(rf"--{part}: (#\w+)", style)[scheme] for part in (name, "back")]
+    dark, light = sorted(map(luminance, colors))
+    assert (light + 0.05) / (dark + 0.05) >= 3  # WCAG 2.2, 1.4.11
+    assert ".bar .passed { fill: var(--bar); }" in style

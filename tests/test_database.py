@@ -14,7 +14,7 @@ from sqlalchemy import event
 from autograder.__main__ import main
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.nbgrader_course import load_config, read_config
-from autograder.classroom.database import gradebook_url, lock_student_rows
+from autograder.classroom.database import connect, gradebook_url, lock_student_rows
 from autograder.classroom.gradebook import ensure_registered, open_gradebook
 from autograder.classroom.run import register
 from autograder.errors import CourseError
@@ -28,10 +28,11 @@ POSTGRESQL = "postgresql+psycopg://ada"
 
 @pytest.fixture
 def here(classroom: Course, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """Read the course's configuration anew, and forget passwords afterwards."""
+    """Read the course's configuration and the driver anew, and forget passwords afterwards."""
     monkeypatch.chdir(classroom.root)
     monkeypatch.setenv("PGPASSWORD", "")
     read_config.cache_clear()
+    connect.cache_clear()
     yield monkeypatch
     read_config.cache_clear()
 

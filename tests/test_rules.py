@@ -16,7 +16,7 @@ from autograder.classroom.feedback import notice_page
 from autograder.classroom.feedback_page import times_of
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.report import exercises_of, html_of, make_report
-from autograder.classroom.rules import FREE, Rules, duration, rules_of
+from autograder.classroom.rules import FREE, Rules, duration, rules_now, rules_of
 from autograder.classroom.run import register
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import CourseError, ScarcityError
@@ -57,6 +57,16 @@ def test_what_cannot_be_is_one_line_that_names_the_file(settings: dict, words: s
     with pytest.raises(CourseError, match=r"nbgrader_config\.py") as error:
         rules(**settings)
     assert words in str(error.value)
+
+
+def test_a_look_at_the_rules_makes_no_gradebook_although_it_knows_its_dates(scratch: Course, monkeypatch) -> None:
+    assert rules_now(scratch, LESSON).due is None  # there is no gradebook yet
+    register(scratch, scratch.lesson(LESSON))
+    with open_gradebook(scratch) as gradebook:
+        gradebook.find_assignment(LESSON).duedate = NOON
+        gradebook.db.commit()
+    monkeypatch.setattr("autograder.classroom.gradebook.Gradebook", None)  # it takes ten times as long as the look
+    assert rules_now(scratch, LESSON).due == NOON
 
 
 def test_hidden_checks_are_explained_when_it_is_due_for_everybody() -> None:

@@ -39,8 +39,21 @@ def test_a_dollar_in_code_and_a_formula_that_is_none_stay() -> None:
 
 
 def test_a_dollar_in_an_attribute_or_across_tags_is_no_formula() -> None:
-    text = '<a href="x" title="$x$">a</a> from $5 to <b>$6</b>'
+    text = '<a href="#x" title="$x$">a</a> from $5 to <b>$6</b>'
     assert clean_rendered(text) == text
+
+
+@pytest.mark.parametrize(
+    "address", ["../00_warm_up/00_warm_up.ipynb", "lesson.ipynb#cell-id=attend", "/hub/logout", "//x"]
+)
+def test_a_link_that_leads_nowhere_from_a_feedback_page_is_its_text(address: str) -> None:
+    assert clean_rendered(f'in <a href="{address}">lesson 0</a>') == "in <a>lesson 0</a>"
+
+
+def test_a_link_to_elsewhere_takes_no_feedback_page_away() -> None:
+    clean = clean_rendered('<a title="a paper" href="https://arxiv.org/abs/1">it</a> <a href="#cell">below</a>')
+    tab = '<a target="_blank" rel="noopener" title="a paper" href="https://arxiv.org/abs/1">it</a>'
+    assert clean == f'{tab} <a href="#cell">below</a>'
 
 
 def test_a_whole_page_loses_its_scripts() -> None:

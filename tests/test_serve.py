@@ -226,9 +226,9 @@ def test_hidden_checks_are_explained_at_once_and_beside_work_that_takes_long(ser
     assert all("infinity over infinity" in feedback(exchange, secret) for secret in secrets)
 
 
-def test_a_look_for_what_is_due_opens_the_gradebook_once(service, monkeypatch) -> None:
-    opened, real = [], rules.open_gradebook
-    monkeypatch.setattr(rules, "open_gradebook", lambda course: opened.append(course) or real(course))
+def test_a_look_for_what_is_due_asks_the_database_once(service, monkeypatch) -> None:
+    opened, real = [], rules.due_dates
+    monkeypatch.setattr(rules, "due_dates", lambda connection: opened.append(connection) or real(connection))
     service.service._writer.withheld = {(lesson, f"s{n}") for lesson in (LESSON, "03_scaling") for n in range(5)}
     service.service.finish(0)
     assert len(opened) == 1

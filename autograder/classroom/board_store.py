@@ -32,7 +32,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from ..authoring.nbgrader_course import load_config
 from ..paths import Course
 from .board_state import PAUSE, Try
-from .database import POSTGRESQL, UNUSABLE, as_course_error, connect, exclusive, unusable
+from .database import POSTGRESQL, UNUSABLE, as_course_error, connect, due_dates, exclusive, unusable
 
 LOOK_BACK = 4 * PAUSE  # seconds of tries from which a class's states are made
 MOST_OF_A_STUDENT = 20_000  # tries: checking every two minutes, ten hours a week, makes fewer in a year
@@ -61,7 +61,7 @@ Index(
     sqlite_where=WITH_CODE,
     postgresql_where=WITH_CODE,
 )
-PERSON, ASSIGNMENT = api.Student.__table__, api.Assignment.__table__
+PERSON = api.Student.__table__
 
 
 class BoardStore:
@@ -144,10 +144,7 @@ class BoardStore:
     def due_dates(self) -> dict[str, datetime | None]:
         """Return when each lesson in the gradebook is due, UTC."""
         with self._transaction() as connection:
-            if not inspect(connection).has_table(ASSIGNMENT.name):
-                return {}
-            rows = connection.execute(select(ASSIGNMENT.c.name, ASSIGNMENT.c.duedate))
-            return {name: due for name, due in rows}  # noqa: C416 - a row is no tuple to a type checker
+            return due_dates(connection)
 
     def of_student(self, student: str) -> list[dict[str, Any]]:
         """Return the latest of what is kept about a student, in order."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import InvalidEntry
-from sqlalchemy import Connection, Engine, create_engine, func, make_url, select, text
+from nbgrader.api import Assignment, InvalidEntry
+from sqlalchemy import Connection, Engine, create_engine, func, inspect, make_url, select, text
 from sqlalchemy.exc import (
     ArgumentError,
     InterfaceError,
@@ -106,8 +108,9 @@ def unusable(error: Any) -> GradebookError:
     )
 
 
+@lru_cache(maxsize=8)
 def connect(url: str) -> Engine:
-    """Return an engine that keeps no connection open.
+    """Return an engine that keeps no connection open; the same one each time, as it knows what it has compiled.
 
     Raises:
         CourseError: nothing here can talk to such a database.
@@ -122,6 +125,15 @@ def connect(url: str) -> Engine:
             f"{VARIABLE} needs a driver that is not installed ({one_line(str(error))}). For PostgreSQL: "
             "`.venv/bin/pip install -c constraints.txt 'psycopg[binary]'`."
         ) from None
+
+
+def due_dates(connection: Connection) -> dict[str, datetime | None]:
+    """Return when each lesson in the gradebook is due, UTC; nothing where there is no gradebook yet."""
+    lessons = Assignment.__table__
+    if not inspect(connection).has_table(lessons.name):
+        return {}
+    rows = connection.execute(select(lessons.c.name, lessons.c.duedate))
+    return {name: due for name, due in rows}  # noqa: C416 - a row is no tuple to a type checker
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from nbgrader.api import Assignment, Gradebook
+from nbgrader.api import Gradebook
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Dict, Enum, Int, TraitError, Unicode
 from traitlets.config import Config, Configurable
@@ -21,7 +21,7 @@ from ..authoring.nbgrader_course import load_config
 from ..errors import CourseError
 from ..judging.card import number
 from ..paths import CONFIG_NAME, Course
-from .gradebook import open_gradebook
+from .database import as_course_error, connect, due_dates
 
 BEST, LAST = "best", "last"
 COUNTED, EXPLAINED = "counted", "explained"
@@ -115,14 +115,10 @@ def rules_by_lesson(course: Course, lessons: Collection[str]) -> dict[str, Rules
     """Return some lessons' rules as `rules_now` does, after one look into the gradebook."""
     if not lessons:
         return {}
-    with open_gradebook(course) as gradebook:
-        config, entered = load_config(course.root), due_dates(gradebook)
-        return {name: rules_of(config, name, entered) for name in lessons}
-
-
-def due_dates(gradebook: Gradebook) -> dict[str, datetime.datetime | None]:
-    """Return when each lesson in the gradebook is due, UTC."""
-    return dict(gradebook.db.query(Assignment.name, Assignment.duedate).all())
+    config = load_config(course.root)
+    with as_course_error(), connect(config.CourseDirectory.db_url).connect() as connection:
+        entered = due_dates(connection)
+    return {name: rules_of(config, name, entered) for name in lessons}
 
 
 def hand_in_settings(config: Config, lesson: str) -> HandIn:

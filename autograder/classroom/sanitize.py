@@ -19,7 +19,9 @@ from latex2mathml.converter import convert
 BLOCKS = {"br", "details", "div", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "p", "pre", "span", "summary"}
 TABLES = {"caption", "table", "tbody", "td", "th", "thead", "tr"}
 TAGS = bleach.ALLOWED_TAGS | BLOCKS | TABLES | {"del", "sub", "sup"}
-ATTRIBUTES = {"*": ["class", "role", "style"], "a": ["href", "title"], "details": ["open"]}
+LEADS_SOMEWHERE = re.compile(r"#|(https?|mailto):", re.IGNORECASE)  # another lesson is not where a page lies
+# in a frame of JupyterLab's, most sites would refuse to be shown in place of the page
+ELSEWHERE, IN_A_TAB = re.compile(r'<a (?=[^>]*href="https?:)', re.IGNORECASE), '<a target="_blank" rel="noopener" '
 # no property that can load something
 STYLES = [
     "border",
@@ -33,6 +35,14 @@ STYLES = [
     "padding",
     "text-align",
 ]
+
+
+def allowed_of_a_link(_tag: str, name: str, value: str) -> bool:
+    """Say whether an attribute of a link is kept."""
+    return name in ("class", "role", "style", "title") or (name == "href" and bool(LEADS_SOMEWHERE.match(value)))
+
+
+ATTRIBUTES = {"*": ["class", "role", "style"], "a": allowed_of_a_link, "details": ["open"]}
 CSS = CSSSanitizer(allowed_css_properties=STYLES)
 MATH_TAGS = {
     *("math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "mstyle", "mpadded", "mphantom"),
@@ -73,7 +83,8 @@ def clean_html(text: str) -> str:
     if text.count("<") > MOST_TAGS:
         return html.escape(text)
     try:
-        return str(bleach.clean(text, tags=TAGS, attributes=ATTRIBUTES, css_sanitizer=CSS, strip=True))
+        clean = bleach.clean(text, tags=TAGS, attributes=ATTRIBUTES, css_sanitizer=CSS, strip=True)
+        return ELSEWHERE.sub(IN_A_TAB, clean)
     except RecursionError:  # parentheses in a style, thousands deep
         return html.escape(text)
 

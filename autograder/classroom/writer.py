@@ -21,10 +21,10 @@ from traitlets.config import Config
 from ..errors import SubmissionError
 from ..judging.cell_metadata import checked_exercise, grade_id_of, is_graded, is_solution, nbgrader_metadata
 from ..paths import Course, Lesson, replace_bytes, replace_text
-from .database import lock_student_rows
+from .database import due_dates, lock_student_rows
 from .gradebook import COMMENT, GRADE, GRADED_ANSWER, NOTEBOOK, SUBMISSION
 from .plain_files import read_below
-from .rules import due_dates, enter_due_date, late_penalty, rules_of
+from .rules import enter_due_date, late_penalty, rules_of
 from .submissions import MOST_BESIDE, SECRET, TIMESTAMP
 
 STUDENT = api.Student.__table__
@@ -50,7 +50,7 @@ class GradebookWriter:
         enter_due_date(gradebook, config, lesson)
         notebook = gradebook.find_notebook(lesson, lesson)
         self._assignment_id, self._notebook_id = notebook.assignment_id, notebook.id
-        self._rules = rules_of(config, lesson, due_dates(gradebook))
+        self._rules = rules_of(config, lesson, due_dates(gradebook.db.connection()))
         self._due_is_configured = rules_of(config, lesson).due is not None
         self._grade_cells = {cell.name: cell.id for cell in notebook.grade_cells}
         self._comment_cells = {cell.name: cell.id for cell in notebook.solution_cells}
