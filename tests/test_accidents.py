@@ -1,17 +1,12 @@
 """What runs in a notebook at home and not when graded is said so, and the exercise below it is graded as usual."""
 
-import json
-
 import pytest
 
-from autograder.authoring.notebook import notebook_text
-from autograder.authoring.sample_submissions import submission
-from autograder.grading.grade import RECORD, grade
 from autograder.grading.package import LessonPackage
-from autograder.grading.submission import Submission
 from autograder.judging.values import Returned
 
 from .conftest import needs_sandbox
+from .graded import handed_in, points_in, record_of
 from .test_sandbox import A_NUMBER, CHECKS, PATIENT, isolated
 
 pytestmark = needs_sandbox
@@ -85,6 +80,4 @@ def test_a_file_is_opened_by_its_name_and_by_no_number() -> None:
 )
 def test_an_exercise_below_an_accident_keeps_its_points(package: LessonPackage, right, above: str) -> None:
     code = {name: f"{above}\n{text}\n\ncheck({name})" for name, text in right.items()}
-    graded = json.loads(grade(Submission(notebook_text(submission(package, code)).encode(), package, seed=5)))
-    verdicts = graded["metadata"][RECORD]["verdicts"]
-    assert {name: verdict["points"] for name, verdict in verdicts.items()} == package.key.points()
+    assert points_in(record_of(handed_in(package, code))) == package.key.points()

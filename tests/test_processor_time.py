@@ -1,6 +1,5 @@
 """No grade depends on a clock: what counts is the processor time of a submission, and how long it sleeps."""
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,19 +9,17 @@ import pytest
 
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
-from autograder.authoring.notebook import notebook_text
-from autograder.authoring.sample_submissions import solutions, submission
-from autograder.grading.grade import RECORD, grade
+from autograder.authoring.sample_submissions import solutions
 from autograder.grading.sandbox import Limits, SandboxSession, shared_sandbox
 from autograder.grading.sandbox import meter as metering
 from autograder.grading.sandbox.channel import TooSlowError
 from autograder.grading.sandbox.meter import AsleepError, Meter, TimeAllowance, Usage
-from autograder.grading.submission import Submission
 from autograder.judging.check import checks_in, load_module
 from autograder.judging.values import Lost, Returned
 from autograder.paths import Lesson, find_course
 
 from .conftest import needs_sandbox
+from .graded import handed_in, points_in, record_of
 
 CHECKS = '''
 from autograder.judging.check import check
@@ -186,6 +183,4 @@ def test_the_answer_key_gets_beside_busy_processes_what_it_gets_alone() -> None:
 
 def points_of_the_key(lesson: Lesson) -> dict[str, int]:
     package = package_of(lesson)
-    handed_in = notebook_text(submission(package, solutions(read_lesson(lesson)))).encode()
-    record = json.loads(grade(Submission(handed_in, package, 5)))["metadata"][RECORD]
-    return {name: verdict["points"] for name, verdict in record["verdicts"].items()}
+    return points_in(record_of(handed_in(package, solutions(read_lesson(lesson)))))
