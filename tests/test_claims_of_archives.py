@@ -15,7 +15,7 @@ from autograder.authoring.sample_submissions import submission
 from autograder.classroom import collect as collecting_module
 from autograder.classroom.archives import PARSED, upload_of
 from autograder.classroom.collect import collect
-from autograder.classroom.submissions import OWNER, SECRET, store_submission
+from autograder.classroom.submissions import SECRET, store_submission
 
 from .conftest import LESSON
 
@@ -121,7 +121,7 @@ def test_a_name_takes_no_place_that_a_person_or_an_account_has_given(collecting,
     assert collecting(moodle("eve_6"))["eve"] == "eve"
 
 
-def test_who_was_collected_by_an_earlier_version_keeps_the_id(collecting, scratch) -> None:
+def test_who_was_put_there_by_hand_keeps_the_id(collecting, scratch) -> None:
     store_submission(scratch, scratch.lesson(LESSON), "Jane_Doe", {f"{LESSON}.ipynb": b"{}"})
     assert collecting(moodle("Jane Doe_100")) == {"Jane_Doe": "Jane Doe_100"}
 
@@ -166,10 +166,3 @@ def test_a_name_and_number_of_one_system_are_nobody_of_another_one(collecting) -
     assert collecting({f"doejane_1234_567890_{LESSON}.ipynb": b"canvas"}) == {"doejane_1234": "canvas"}
     both = {"doejane_1234": "canvas", "doejane": "moodle"}
     assert collecting({f"doejane_1234_assignsubmission_file/{LESSON}.ipynb": b"moodle"}) == both
-
-
-def test_an_owner_that_was_noted_without_its_system_keeps_the_id(collecting, scratch) -> None:
-    files = {f"{LESSON}.ipynb": b"{}", OWNER: b"Jane Doe_100"}
-    store_submission(scratch, scratch.lesson(LESSON), "Jane_Doe", files)
-    found = collecting(moodle("Jane Doe_100", "Jane Doe_200"))
-    assert found == {"Jane_Doe": "Jane Doe_100", "Jane_Doe_200": "Jane Doe_200"}
