@@ -16,6 +16,8 @@ from autograder.grading.sandbox import (
 from autograder.judging.check import Check, checks_in, load_module
 from autograder.judging.values import Lost, Raised, Returned
 
+from .conftest import needs_sandbox
+
 CHECKS = '''
 import torch
 from autograder.judging.check import check
@@ -203,7 +205,7 @@ def test_a_solution_that_answers_with_another_type_sends_its_name(session: Sandb
     assert tree[1].kind == "object"
 
 
-@pytest.mark.skipif(bool(unavailable_reason()), reason=unavailable_reason() or "isolated")
+@needs_sandbox
 def test_a_sandbox_outlives_the_thread_that_asked_for_it() -> None:
     made = []
 

@@ -6,11 +6,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.grading.sandbox import BubblewrapSandbox, Limits, open_process, unavailable_reason
+from autograder.grading.sandbox import BubblewrapSandbox, Limits, open_process
 from autograder.grading.sandbox.calls import ALLOWED, FEIGNED, GUARDED, Numbers
 from autograder.grading.sandbox.seccomp import MACHINES
 
-pytestmark = pytest.mark.skipif(bool(unavailable_reason()), reason=unavailable_reason() or "isolated")
+from .conftest import needs_sandbox
+
+pytestmark = needs_sandbox
 
 # that tell one submission about another, reach other processes, start programs, connect, or escape limits
 REFUSED = """
