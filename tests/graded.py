@@ -10,6 +10,7 @@ from autograder.grading.grade import RECORD, grade
 from autograder.grading.package import LessonPackage
 from autograder.grading.repair import repair_submission
 from autograder.grading.running import Outcomes, ran
+from autograder.grading.sandbox.codec import CellResult
 from autograder.grading.submission import Submission
 
 SEED = 5
@@ -42,3 +43,8 @@ def outcomes_of(given: Submission) -> Outcomes:
     """Run a submission; return what each check gave, by exercise and check."""
     with ran(repair_submission(given.notebook, given.lesson), given) as run:
         return run.outcomes
+
+
+def errors_in(result: CellResult) -> list[str]:
+    """Return the names of the errors that a cell showed."""
+    return [output["ename"] for output in result.outputs if output["output_type"] == "error"]

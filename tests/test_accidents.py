@@ -6,7 +6,7 @@ from autograder.grading.package import LessonPackage
 from autograder.judging.values import Returned
 
 from .conftest import needs_sandbox
-from .graded import handed_in, points_in, record_of
+from .graded import errors_in, handed_in, points_in, record_of
 from .test_sandbox import A_NUMBER, CHECKS, PATIENT, isolated
 
 pytestmark = needs_sandbox
@@ -55,9 +55,8 @@ def test_what_stops_or_is_left_out_above_a_definition_says_so_and_the_definition
 def test_only_the_first_error_of_a_cell_is_shown() -> None:
     with isolated(PATIENT) as session:
         result = session.run("rows = open('rows.txt')\ntext = rows.read()\nlines = text.split()\ncount = 3")
-        assert [o["ename"] for o in result.outputs if o["output_type"] == "error"] == ["FileNotFoundError"]
-        assert not result.success
-        assert session.run("count").success
+        assert errors_in(result) == ["FileNotFoundError"]
+        assert errors_in(session.run("count")) == []
 
 
 def test_a_function_that_asks_while_it_is_checked_is_told_that_nobody_types() -> None:

@@ -69,7 +69,7 @@ class SubmissionBudget:
         """Return a cell's result, without its outputs once the submission has sent or shown too much."""
         self._unread_left -= len(reply)
         if self._unread_left < 0:
-            return CellResult([MORE_LEFT_OUT], True)
+            return CellResult([MORE_LEFT_OUT])
         result = unpack_result(reply)
         size = len(str(result.outputs))
         self._bytes_left -= size
@@ -164,14 +164,14 @@ class SandboxSession:
         allowance = self._budget.allowance(self._limits.cell_seconds)
         if not allowance:
             words = f"All cells together ran for {self._limits.total_seconds:g} seconds; this one was left out."
-            return CellResult([error_output("SubmissionStopped", words)], True)
+            return CellResult([error_output("SubmissionStopped", words)])
         try:
             return self._budget.read(self._ask(request, allowance, most), self._limits.output_bytes + SMALL)
         except SandboxError as error:
             slow = f"A cell was still running after {allowance.computing:.0f} seconds, so it was stopped."
             asleep = f"A cell did nothing for {allowance.asleep:.0f} seconds, so it was stopped."
             ended = "The Python process ended in this cell."
-            return CellResult([error_output("SubmissionStopped", self._lose(error, slow, asleep, ended))], False)
+            return CellResult([error_output("SubmissionStopped", self._lose(error, slow, asleep, ended))])
 
     def check(
         self, check: Check, sources: tuple[str, str], seed: int, boxes: OpenLine | None = None, share: float = 1.0
