@@ -290,7 +290,8 @@ def test_a_box_of_another_check_cannot_be_called(ask: Ask, names: Names) -> None
 def test_calls_without_end_cost_the_check_alone(ask: Ask, session: SandboxSession) -> None:
     copy = session.copy()
     outcome = ask("def tester(f):\n    while True:\n        f(torch.ones(1))", process=copy)
-    assert outcome == Lost("It was still running after 2 seconds.")
+    assert isinstance(outcome, Lost)
+    assert outcome.overtime  # on a busy computer most of the time is spent waiting for answers
     assert isinstance(ask("def tester(f): return f(torch.ones(1))"), Returned)
 
 
