@@ -1,8 +1,8 @@
 """What a lesson imports: `check`, `earlier`, `plot`, `predict`, `progress`, `recap`, `reveal` and `sharing`.
 
 The package has six layers. `student`, `authoring` and `grading` import `judging`; `classroom` imports `grading` and
-`authoring`; all may import `errors`, and all but
-`judging`, `plot` and `grading` may import `paths`. docs/glossary.md explains the words that they share.
+`authoring`; all may import `errors`, and all but `judging`, `plot` and `grading` may import `paths`. docs/glossary.md
+explains the words that they share.
 
 Importing the package imports nothing else: PyTorch and matplotlib take seconds, which most commands do not need.
 """

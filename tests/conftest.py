@@ -187,6 +187,12 @@ def classroom(pristine: Course, tmp_path_factory: pytest.TempPathFactory) -> Cou
 
 
 @pytest.fixture(scope="session")
+def notebook(package: LessonPackage) -> bytes:
+    """The released notebook as somebody hands it in who has not begun."""
+    return notebook_text(submission(package, {})).encode()
+
+
+@pytest.fixture(scope="session")
 def hand_in(package: LessonPackage) -> HandIn:
     """Put a notebook with the given exercise cells where submissions are."""
 

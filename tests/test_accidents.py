@@ -1,17 +1,12 @@
 """What runs in a notebook at home and not when graded is said so, and the exercise below it is graded as usual."""
 
-import json
-
 import pytest
 
-from autograder.authoring.notebook import notebook_text
-from autograder.authoring.sample_submissions import submission
-from autograder.grading.grade import RECORD, grade
 from autograder.grading.package import LessonPackage
-from autograder.grading.submission import Submission
 from autograder.judging.values import Returned
 
 from .conftest import needs_sandbox
+from .graded import errors_in, handed_in, points_in, record_of
 from .test_sandbox import A_NUMBER, CHECKS, PATIENT, isolated
 
 pytestmark = needs_sandbox
@@ -60,9 +55,8 @@ def test_what_stops_or_is_left_out_above_a_definition_says_so_and_the_definition
 def test_only_the_first_error_of_a_cell_is_shown() -> None:
     with isolated(PATIENT) as session:
         result = session.run("rows = open('rows.txt')\ntext = rows.read()\nlines = text.split()\ncount = 3")
-        assert [o["ename"] for o in result.outputs if o["output_type"] == "error"] == ["FileNotFoundError"]
-        assert not result.success
-        assert session.run("count").success
+        assert errors_in(result) == ["FileNotFoundError"]
+        assert errors_in(session.run("count")) == []
 
 
 def test_a_function_that_asks_while_it_is_checked_is_told_that_nobody_types() -> None:
@@ -85,6 +79,4 @@ def test_a_file_is_opened_by_its_name_and_by_no_number() -> None:
 )
 def test_an_exercise_below_an_accident_keeps_its_points(package: LessonPackage, right, above: str) -> None:
     code = {name: f"{above}\n{text}\n\ncheck({name})" for name, text in right.items()}
-    graded = json.loads(grade(Submission(notebook_text(submission(package, code)).encode(), package, seed=5)))
-    verdicts = graded["metadata"][RECORD]["verdicts"]
-    assert {name: verdict["points"] for name, verdict in verdicts.items()} == package.key.points()
+    assert points_in(record_of(handed_in(package, code))) == package.key.points()

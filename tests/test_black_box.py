@@ -13,7 +13,6 @@ import torch
 
 from autograder.errors import LessonError
 from autograder.grading.sandbox import (
-    Boxes,
     BoxProcess,
     Limits,
     SandboxSession,
@@ -149,7 +148,7 @@ def ask(session: SandboxSession, computing: BoxProcess) -> Ask:
     def run(tester: str, check: Check = CHECKS["tried"], names: Names = NAMES, process: SandboxSession | None = None):
         chosen = process or session
         chosen.run(tester)
-        return chosen.check(check, ("", SENT), 1, Boxes(computing, names))
+        return chosen.check(check, ("", SENT), 1, partial(computing.line, names))
 
     return run
 
@@ -187,7 +186,7 @@ def test_a_call_returns_what_the_judge_computed(ask: Ask) -> None:
 
 
 def test_trials_of_edited_code_call_boxes_too(session: SandboxSession, computing: BoxProcess) -> None:
-    cell, boxes = "def tester(f):\n    return f(torch.tensor(2))", Boxes(computing, NAMES)
+    cell, boxes = "def tester(f):\n    return f(torch.tensor(2))", partial(computing.line, NAMES)
     session.run("def tester(f): return f(torch.tensor(1))")
     outcomes = [session.trial(cell, CHECKS["tried"], ("", SENT), seed, boxes) for seed in (1, 2)]
     assert [outcome.tree[0].item() for outcome in outcomes] == [6, 6]
@@ -291,7 +290,8 @@ def test_a_box_of_another_check_cannot_be_called(ask: Ask, names: Names) -> None
 def test_calls_without_end_cost_the_check_alone(ask: Ask, session: SandboxSession) -> None:
     copy = session.copy()
     outcome = ask("def tester(f):\n    while True:\n        f(torch.ones(1))", process=copy)
-    assert outcome == Lost("It was still running after 2 seconds.")
+    assert isinstance(outcome, Lost)
+    assert outcome.overtime  # on a busy computer most of the time is spent waiting for answers
     assert isinstance(ask("def tester(f): return f(torch.ones(1))"), Returned)
 
 

@@ -13,16 +13,15 @@ from playwright.sync_api import Page, expect
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.report import make_report
 from autograder.classroom.run import grade_lesson, register
-from autograder.grading.sandbox import unavailable_reason
 from autograder.paths import Course
 
 from .browser import SLOW, chromium, needs_chromium, serving
-from .conftest import LESSON
+from .conftest import LESSON, needs_sandbox
 
 pytestmark = [
     needs_chromium,
     pytest.mark.slow,
-    pytest.mark.skipif(bool(unavailable_reason()), reason=unavailable_reason() or "isolated"),
+    needs_sandbox,
 ]
 STUDENTS = ("ada", "bob", "cyd")
 

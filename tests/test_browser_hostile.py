@@ -17,17 +17,17 @@ from playwright.sync_api import Page
 from autograder.classroom.feedback import make_feedback
 from autograder.classroom.report import make_report
 from autograder.classroom.run import grade_lesson
-from autograder.grading.sandbox import Limits, unavailable_reason
+from autograder.grading.sandbox import Limits
 from autograder.grading.sandbox.pool import open_session
 from autograder.paths import Course
 
 from .browser import chromium, needs_chromium, serving
-from .conftest import LESSON
+from .conftest import LESSON, needs_sandbox
 
 pytestmark = [
     needs_chromium,
     pytest.mark.slow,
-    pytest.mark.skipif(bool(unavailable_reason()), reason=unavailable_reason() or "isolated"),
+    needs_sandbox,
 ]
 BANK = sorted((Path(__file__).parent / "hostile" / "pages").glob("*.py"))
 NAMES = [path.stem for path in BANK]

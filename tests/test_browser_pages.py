@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,20 +11,13 @@ from playwright.sync_api import Page, expect
 from autograder.classroom.sanitize import IN_HEAD
 from autograder.paths import Course
 
-from .browser import chromium, find, lab, needs_chromium, open_lesson, run_all, run_cell, write
+from .browser import find, lab, needs_chromium, open_lesson, page, run_all, run_cell, write
 from .conftest import LESSON
 
-__all__ = ["lab"]
+__all__ = ["lab", "page"]
 pytestmark = [needs_chromium, pytest.mark.slow]
 SERIOUS = ("serious", "critical")
 UNNAMED_HANDLE = "aria-input-field-name: ARIA input fields must have an accessible name"  # ipywidgets 8.1's own sliders
-
-
-@pytest.fixture(scope="module")
-def page(lab: str) -> Iterator[Page]:
-    with chromium() as opened:
-        open_lesson(opened, lab, LESSON)
-        yield opened
 
 
 def serious(page: Page, selector: str) -> list[str]:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import autograder
-from autograder import errors
 from autograder.__main__ import main
 from autograder.authoring.build import generated
 from autograder.classroom import commands
@@ -48,12 +47,6 @@ def test_outside_a_course_the_command_says_where_to_start(tmp_path: Path, monkey
     assert status == 2
     assert "is not inside the course's folder: run the command from there" in line
     assert "\n" not in line
-
-
-def test_an_empty_folder_is_one_line(here, capsys) -> None:
-    (here.root / "zips").mkdir()
-    status, line = said(capsys, "collect", "--lesson", LESSON, "--from", "zips")
-    assert (status, line) == (2, "error: zips is empty: put the LMS zip or the notebooks there.")
 
 
 def test_collecting_nothing_useful_is_told_and_fails(here, capsys) -> None:
@@ -132,6 +125,8 @@ SPELLED = [
     ("lesson --lesson 01_a", "make lesson NAME=01_a"),
     ("mistake --lesson 01_a --exercise f --from ada", "make mistake LESSON=01_a EXERCISE=f FROM=ada"),
     ("grade --allow-unsandboxed", "make grade GRADE_ARGS=--allow-unsandboxed"),
+    ("merge --force", "make merge MERGE_ARGS=--force"),
+    ("grade --jobs 2 --shard 2/8 --executor tls://a", "make grade JOBS=2 SHARD=2/8 EXECUTOR=tls://a"),
     ("build", "make build"),
 ]
 
@@ -174,15 +169,6 @@ def test_jobs_are_as_many_as_the_processors_that_may_be_used(monkeypatch, quota:
 def test_to_import_the_command_line_takes_no_library_away() -> None:
     code = "import sys, autograder.__main__; print('rfc3987_syntax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
-
-
-def test_messages_name_options_as_whoever_reads_them_can_type_them(monkeypatch) -> None:
-    texts = (("--jobs 0", "JOBS=0"), ("--executor tcp://a", "EXECUTOR=tcp://a"), ("--shard 9/8", "SHARD=9/8"))
-    for typed, for_make in texts:
-        assert errors.options(typed) == for_make
-    monkeypatch.delenv("MAKELEVEL")
-    assert [errors.options(typed) for typed, _ in texts] == [typed for typed, _ in texts]
-    assert errors.command("merge --force") == "lessons merge --force"
 
 
 def test_no_message_spells_a_variable_of_make_by_itself(course: Course) -> None:

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.notebook import notebook_text
-from autograder.authoring.sample_submissions import submission
 from autograder.classroom.archives import LONGEST_STUDENT, safe_student_id, upload_of
 from autograder.classroom.collect import collect
 from autograder.classroom.report import make_report
@@ -24,15 +22,16 @@ from .conftest import LESSON
 HOSTILE = Path(__file__).parent / "hostile"
 
 
-@pytest.fixture(scope="module")
-def notebook(package) -> bytes:
-    return notebook_text(submission(package, {})).encode()
+def zipped(files: dict[str, bytes]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return made.getvalue()
 
 
 def archive(path: Path, files: dict[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w") as made:
-        for name, content in files.items():
-            made.writestr(name, content)
+    path.write_bytes(zipped(files))
     return path
 
 
@@ -124,10 +123,8 @@ def test_what_was_left_out_is_on_the_report_until_it_is_collected(
 
 
 def test_archives_in_archives_are_opened(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
-    inner = io.BytesIO()
-    with zipfile.ZipFile(inner, "w") as made:
-        made.writestr(f"{LESSON}/{LESSON}.ipynb", notebook)
-    outer = archive(tmp_path / "class.zip", {"Ada Lovelace_77_assignsubmission_file_/work.zip": inner.getvalue()})
+    inner = zipped({f"{LESSON}/{LESSON}.ipynb": notebook})
+    outer = archive(tmp_path / "class.zip", {"Ada Lovelace_77_assignsubmission_file_/work.zip": inner})
     assert collected(scratch, outer)[0] == ["Ada_Lovelace"]
 
 
@@ -137,14 +134,6 @@ def test_loose_notebooks_and_a_broken_archive_beside_them(scratch: Course, tmp_p
     (folder / "ada.ipynb").write_bytes(notebook)
     shutil.copy(HOSTILE / "broken.zip", folder)
     assert collected(scratch, folder) == (["ada"], ["broken.zip: not a zip archive"])
-
-
-def nested(files: dict[str, bytes]) -> bytes:
-    inner = io.BytesIO()
-    with zipfile.ZipFile(inner, "w") as made:
-        for name, content in files.items():
-            made.writestr(name, content)
-    return inner.getvalue()
 
 
 def put(folder: Path, files: dict[str, bytes]) -> Path:
@@ -162,8 +151,8 @@ def test_what_is_inside_an_upload_never_says_whose_it_is(scratch: Course, tmp_pa
         f"bob/{LESSON}.ipynb": notebook,
         "mallory/bob.ipynb": notebook + b" ",
         f"mallory/bob/{LESSON}.ipynb": notebook + b"  ",
-        "mallory/s.zip": nested({f"bob/{LESSON}.ipynb": notebook, "bob.ipynb": notebook, **forged}),
-        "eve.zip": nested({"bob.ipynb": notebook, f"{LESSON}.ipynb": notebook + b"   "}),
+        "mallory/s.zip": zipped({f"bob/{LESSON}.ipynb": notebook, "bob.ipynb": notebook, **forged}),
+        "eve.zip": zipped({"bob.ipynb": notebook, f"{LESSON}.ipynb": notebook + b"   "}),
     }
     students, left_out = collected(scratch, put(tmp_path / "inbox", files))
     assert students == ["ann", "bob", "eve", "mallory"]
@@ -174,12 +163,12 @@ def test_what_is_inside_an_upload_never_says_whose_it_is(scratch: Course, tmp_pa
 
 
 def test_an_upload_in_an_lms_archive_is_its_students_alone(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
-    crowd = nested({f"{name}_{n}_{n}_{LESSON}.ipynb": notebook for n, name in enumerate(("jim", "doejim"))})
+    crowd = zipped({f"{name}_{n}_{n}_{LESSON}.ipynb": notebook for n, name in enumerate(("jim", "doejim"))})
     files = {
         "doejim_777_1_work.ipynb": b'{"cells": []}',
         f"jim_1_2_{LESSON}.ipynb": notebook,
         "02_x_mallory_attempt_2026-11-02-10-00-00_x_jim_attempt_1.ipynb": notebook,
-        "mallory_666_999_work.zip": nested({"doejim_777_assignsubmission_file_/x.ipynb": notebook, "more.zip": crowd}),
+        "mallory_666_999_work.zip": zipped({"doejim_777_assignsubmission_file_/x.ipynb": notebook, "more.zip": crowd}),
         "mallory_666_999_x_jim_attempt_2026-11-02-10-00-00_.ipynb": notebook,
     }
     students, _ = collected(scratch, archive(tmp_path / "class.zip", files))
@@ -189,7 +178,7 @@ def test_an_upload_in_an_lms_archive_is_its_students_alone(scratch: Course, tmp_
 def test_a_zip_that_imitates_an_lms_beside_other_work_is_left_to_a_person(
     scratch: Course, tmp_path: Path, notebook: bytes
 ) -> None:
-    forged = nested({f"bob_1_2_{LESSON}.ipynb": notebook})
+    forged = zipped({f"bob_1_2_{LESSON}.ipynb": notebook})
     inbox = put(tmp_path / "inbox", {"mallory.zip": forged, f"bob_1_2_{LESSON}.ipynb": notebook + b" "})
     students, (line,) = collected(scratch, inbox)
     assert students == ["bob_1"]
@@ -198,24 +187,20 @@ def test_a_zip_that_imitates_an_lms_beside_other_work_is_left_to_a_person(
 
 
 def test_a_list_of_very_many_names_is_not_read(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
-    bomb = io.BytesIO()
-    with zipfile.ZipFile(bomb, "w") as archive:
-        archive.writestr("a/", "")
-    record = bomb.getvalue()
+    record = zipped({"a/": b""})
     entry, end = record[record.index(b"PK\1\2") : record.index(b"PK\5\6")], record[record.index(b"PK\5\6") :]
     many = 60_000
     counts = many.to_bytes(2, "little") * 2 + (many * len(entry)).to_bytes(4, "little")
     content = record[: record.index(b"PK\1\2")] + entry * many + end[:8] + counts + end[16:]
-    with zipfile.ZipFile(tmp_path / "lms.zip", "w") as outer:
-        outer.writestr("Ada A_1_assignsubmission_file_/many.zip", content)
-        outer.writestr(f"Ben B_2_assignsubmission_file_/{LESSON}.ipynb", notebook)
-    report = collect(scratch, scratch.lesson(LESSON), tmp_path / "lms.zip")
+    files = {"Ada A_1_assignsubmission_file_/many.zip": content}
+    files[f"Ben B_2_assignsubmission_file_/{LESSON}.ipynb"] = notebook
+    report = collect(scratch, scratch.lesson(LESSON), archive(tmp_path / "lms.zip", files))
     assert any("its list of files is longer than" in line for line in report.left_out), report.left_out
     assert len(report.collected) == 1
 
 
 def test_a_folder_of_nothing_but_an_lms_zips_is_that(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
-    groups = {f"group{n}.zip": nested({f"ada{n}_{n}_{n}_{LESSON}.ipynb": notebook}) for n in (1, 2)}
+    groups = {f"group{n}.zip": zipped({f"ada{n}_{n}_{n}_{LESSON}.ipynb": notebook}) for n in (1, 2)}
     assert collected(scratch, put(tmp_path / "inbox", groups)) == (["ada1_1", "ada2_2"], [])
 
 
@@ -253,7 +238,7 @@ def test_a_long_name_is_counted_as_file_systems_count(scratch: Course, tmp_path:
 
 
 def test_what_cannot_be_unpacked_stops_nobody(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
-    damaged = bytearray(nested({f"{LESSON}.ipynb": notebook * 3}))
+    damaged = bytearray(zipped({f"{LESSON}.ipynb": notebook * 3}))
     damaged[60:80] = b"\xff" * 20
     files = {
         "ada_1_11_work.zip": bytes(damaged),
@@ -353,7 +338,7 @@ def test_two_ways_to_write_one_letter_are_one_student(scratch: Course, tmp_path:
 
 
 def test_an_archive_of_an_unknown_version_stops_nobody(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
-    odd = bytearray(nested({"x.ipynb": notebook}))
+    odd = bytearray(zipped({"x.ipynb": notebook}))
     directory = odd.rindex(b"PK\x01\x02")
     odd[directory + 6] = 99  # the version that is needed to read it
     files = {"ada_1_11_work.zip": bytes(odd), f"ben_2_22_{LESSON}.ipynb": notebook}

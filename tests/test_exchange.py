@@ -17,8 +17,6 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from autograder.authoring.nbgrader_course import load_config
-from autograder.authoring.notebook import notebook_text
-from autograder.authoring.sample_submissions import submission
 from autograder.classroom import exchange as exchange_module
 from autograder.classroom.commands import COMMANDS
 from autograder.classroom.gradebook import open_gradebook
@@ -69,11 +67,6 @@ def mallory(people: list[Account]) -> Account:
 @pytest.fixture
 def prof(people: list[Account]) -> Account:
     return people[3]
-
-
-@pytest.fixture(scope="module")
-def notebook(package) -> bytes:
-    return notebook_text(submission(package, {})).encode()
 
 
 @pytest.fixture

@@ -1,20 +1,16 @@
 """What grading tells the instructor beside the points."""
 
-import json
 import logging
 
 import pytest
 
-from autograder.authoring.notebook import notebook_text
-from autograder.authoring.sample_submissions import submission
-from autograder.grading.grade import RECORD, grade
-from autograder.grading.package import LessonPackage
-from autograder.grading.submission import Submission
 from autograder.judging import verdict
 
 from .conftest import needs_sandbox
+from .graded import handed_in, points_in, record_of
 
 pytestmark = needs_sandbox
+WRONG = "def attend(query, key, value):\n    return query, key"
 THREADS = """
 import threading
 def work():
@@ -26,15 +22,10 @@ for _ in range(2):
 """
 
 
-def record(package: LessonPackage, edits: dict[str, str]) -> dict:
-    given = Submission(notebook_text(submission(package, edits)).encode(), package, seed=5)
-    return json.loads(grade(given))["metadata"][RECORD]
-
-
 def test_threads_that_go_on_computing_cost_no_points_and_are_told(package, right) -> None:
     first = next(iter(right))
-    graded = record(package, {**right, first: THREADS + right[first]})
-    assert {name: v["points"] for name, v in graded["verdicts"].items()} == package.key.points()
+    graded = record_of(handed_in(package, {**right, first: THREADS + right[first]}))
+    assert points_in(graded) == package.key.points()
     assert f"look at {first}: a thread was running when it was checked, and was left behind" in graded["flags"]
 
 
@@ -47,11 +38,11 @@ def test_an_explanation_that_stops_is_logged_and_flagged_and_costs_no_points(
     monkeypatch.setattr(verdict, "SURVIVED", (Exception,))
     monkeypatch.setattr(verdict, "explain", stop)
     with caplog.at_level(logging.ERROR):
-        graded = record(package, {**right, "attend": "def attend(query, key, value):\n    return query, key"})
+        graded = record_of(handed_in(package, {**right, "attend": WRONG}))
     assert graded["flags"] == ["explaining failed: attend, AttributeError: a defect"]
     assert "explaining failed" in caplog.text
     points = package.key.points()
-    assert {name: v["points"] for name, v in graded["verdicts"].items()} == {**points, "attend": 0}
+    assert points_in(graded) == {**points, "attend": 0}
 
 
 def test_in_tests_an_explanation_that_stops_is_an_error(package, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,4 +51,4 @@ def test_in_tests_an_explanation_that_stops_is_an_error(package, monkeypatch: py
 
     monkeypatch.setattr(verdict, "explain", stop)
     with pytest.raises(AttributeError, match="a defect"):
-        record(package, {"attend": "def attend(query, key, value):\n    return query, key"})
+        record_of(handed_in(package, {"attend": WRONG}))

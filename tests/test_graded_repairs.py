@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.notebook import notebook_text
-from autograder.authoring.sample_submissions import solutions, submission
+from autograder.authoring.sample_submissions import solutions
 from autograder.grading import running
 from autograder.grading.cells import Cell, SubmittedNotebook
 from autograder.grading.grade import RECORD, grade, submitted_cell
@@ -17,7 +16,6 @@ from autograder.grading.package import LessonPackage
 from autograder.grading.sandbox import Limits, SandboxSession, open_session
 from autograder.grading.sandbox import session as session_module
 from autograder.grading.sandbox.meter import usage_of
-from autograder.grading.submission import Submission
 from autograder.judging.check import Check
 from autograder.judging.syntax import Code
 from autograder.judging.trace import MARK
@@ -26,6 +24,7 @@ from autograder.judging.values import Outcome, Returned
 from autograder.paths import find_course
 
 from .conftest import LESSON, needs_sandbox
+from .graded import handed_in, record_of
 
 pytestmark = needs_sandbox
 FORGOTTEN_AXIS = """
@@ -89,23 +88,22 @@ def attend(query, key, value):
 """
 
 
-def graded(package: LessonPackage, source: str) -> tuple[dict[str, Any], str]:
+def told_about(package: LessonPackage, source: str) -> tuple[dict[str, Any], str]:
     """Return what is recorded about attend, and the graded notebook's text."""
-    handed_in = notebook_text(submission(package, {"attend": source})).encode()
-    text = grade(Submission(handed_in, package, seed=5))
+    text = grade(handed_in(package, {"attend": source}))
     return json.loads(text)["metadata"][RECORD]["verdicts"]["attend"], text
 
 
 def test_a_repair_is_told(package: LessonPackage) -> None:
-    record, _ = graded(package, FORGOTTEN_AXIS)
+    record, _ = told_about(package, FORGOTTEN_AXIS)
     assert record["rule"] == "repair"
     assert "Line 3, `(query @ key.mT).softmax()`: along one axis, every check passes." in record["told"]
     assert record["points"] == 0
-    assert graded(package, FORGOTTEN_AXIS)[0] == record
+    assert told_about(package, FORGOTTEN_AXIS)[0] == record
 
 
 def test_of_a_hidden_check_the_same_words_are_told(package: LessonPackage) -> None:
-    record, _ = graded(package, SMALL_WEIGHTS_ZEROED)
+    record, _ = told_about(package, SMALL_WEIGHTS_ZEROED)
     assert record["told"] == (
         "It differs on inputs that you have not seen. "
         "Without `weights[weights < 1e-4] = 0` in line 4, every check passes."
@@ -114,15 +112,15 @@ def test_of_a_hidden_check_the_same_words_are_told(package: LessonPackage) -> No
 
 @pytest.mark.parametrize("source", [RIGHT_IN_TRIALS, ENDLESS_WITH_ONE_EDIT, ENDS_IN_TRIALS])
 def test_a_trial_is_worth_no_point(package: LessonPackage, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
-    with_trials, _ = graded(package, source)
+    with_trials, _ = told_about(package, source)
     monkeypatch.setattr(running, "MOST_TRIALS", 0)
-    without, _ = graded(package, source)
+    without, _ = told_about(package, source)
     assert with_trials["points"] == without["points"] < with_trials["of"]
     assert (with_trials["rule"] == "repair") == (source == RIGHT_IN_TRIALS)  # it can lie about its own reason
 
 
 def test_what_a_trial_prints_is_not_shown(package: LessonPackage) -> None:
-    notebook = json.loads(graded(package, RIGHT_IN_TRIALS)[1])
+    notebook = json.loads(told_about(package, RIGHT_IN_TRIALS)[1])
     assert "a trial" not in json.dumps([cell.get("outputs") for cell in notebook["cells"]])
 
 
@@ -134,7 +132,7 @@ def test_a_trial_that_does_not_come_back_ends_the_search(
     lose = SandboxSession._lose
     monkeypatch.setattr(SandboxSession, "_lose", lambda *given: lost.append(lose(*given)))
     monkeypatch.setattr(session_module, "TRIAL_SECONDS", 1.0)
-    graded(package, source)
+    told_about(package, source)
     assert len(lost) == 1
 
 
@@ -149,7 +147,7 @@ def test_the_tensors_of_a_trial_are_not_kept(package: LessonPackage, monkeypatch
         return outcome
 
     monkeypatch.setattr(SandboxSession, "trial", watched)
-    graded(package, LARGE_IN_TRIALS)
+    told_about(package, LARGE_IN_TRIALS)
     assert 0 < most[0] < 5
 
 
@@ -164,7 +162,7 @@ def test_a_submission_cannot_stop_the_clock_of_its_trials(
         return outcome
 
     monkeypatch.setattr(SandboxSession, "trial", watched)
-    graded(package, ITS_OWN_CLOCK)
+    told_about(package, ITS_OWN_CLOCK)
     assert 0.5 < used[-1] - used[0] < 4
 
 
@@ -187,9 +185,8 @@ def test_two_searches_of_one_answer_read_and_run_its_edits_once(package: LessonP
 
 def test_a_right_submission_starts_no_trial(package: LessonPackage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SandboxSession, "trial", lambda *_: pytest.fail("a trial was run"))
-    handed_in = notebook_text(submission(package, solutions(read_lesson(find_course().lesson(LESSON))))).encode()
-    verdicts = json.loads(grade(Submission(handed_in, package, seed=5)))["metadata"][RECORD]["verdicts"]
-    assert all(verdict["passed"] for verdict in verdicts.values())
+    given = handed_in(package, solutions(read_lesson(find_course().lesson(LESSON))))
+    assert all(verdict["passed"] for verdict in record_of(given)["verdicts"].values())
 
 
 def test_a_trial_that_breaks_the_protocol_ends_the_search(package: LessonPackage) -> None:

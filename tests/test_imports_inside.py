@@ -1,17 +1,14 @@
 """A submission imports what is installed and the lesson's own modules, and nothing that it writes."""
 
-import json
 from dataclasses import replace
 
 import nbformat
 import pytest
 
-from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
-from autograder.grading.grade import grade
-from autograder.grading.submission import Submission
 
 from .conftest import needs_sandbox
+from .graded import graded, handed_in
 
 pytestmark = needs_sandbox
 WRITE = "import pathlib, sys, os\npathlib.Path('{file}').write_text('print(\"what was written\")')\n"
@@ -39,7 +36,7 @@ def test_nothing_that_a_submission_writes_is_imported(package, way: str) -> None
         nbformat.v4.new_code_cell(f"import os, sys\n{then}", id="x"),
     ]
     lesson = replace(package, data={**package.data, "own.py": b"VALUE = 'as it was'"})
-    graded = json.loads(grade(Submission(notebook_text(notebook).encode(), lesson, seed=5)))
-    shown = str([cell["outputs"] for cell in graded["cells"] if cell["id"] in "wx"])
+    made = graded(handed_in(lesson, notebook))
+    shown = str([cell["outputs"] for cell in made["cells"] if cell["id"] in "wx"])
     assert "what was written" not in shown
     assert "own.py" not in file or "as it was" in shown

@@ -8,17 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional
 
-from autograder.authoring.lesson_package import package_of
-from autograder.judging.answer_key import AnswerKey
 from autograder.judging.card import Card
 from autograder.judging.verdict import Verdict
-from autograder.paths import find_course
 from autograder.student.check import ReleasedChecks
 
+from .answer_keys import key_of
 from .test_measured import cells
 
-LESSON = find_course().lesson("00_warm_up")
-KEY: AnswerKey = package_of(LESSON).key
+KEY = key_of("00_warm_up")
 REFERENCE = KEY.reference
 RIGHT: dict[str, tuple[int, ...]] = REFERENCE["shapes"]()
 SIZES = st.integers(1, 5)

@@ -7,13 +7,10 @@ from hypothesis import strategies as st
 from torch.autograd import gradcheck
 from torch.nn import functional
 
-from autograder.authoring.lesson_package import package_of
-from autograder.paths import find_course
-
+from .answer_keys import key_of
 from .test_measured import cells
 
-LESSON = find_course().lesson("05_masking")
-REFERENCE = package_of(LESSON).key.reference
+REFERENCE = key_of("05_masking").reference
 attention = REFERENCE["scaled_dot_product_attention"]
 
 

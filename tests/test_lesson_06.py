@@ -10,11 +10,9 @@ from torch import nn
 from torch.autograd import gradcheck
 from torch.utils.flop_counter import FlopCounterMode
 
-from autograder.authoring.lesson_package import package_of
-from autograder.paths import find_course
+from .answer_keys import key_of
 
-LESSON = find_course().lesson("06_multi_head_attention")
-REFERENCE = package_of(LESSON).key.reference
+REFERENCE = key_of("06_multi_head_attention").reference
 Attention = REFERENCE["MultiHeadAttention"]
 
 

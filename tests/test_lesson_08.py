@@ -10,11 +10,9 @@ from torch import Tensor, nn
 from torch.autograd import gradcheck
 from torch.testing import assert_close
 
-from autograder.authoring.lesson_package import package_of
-from autograder.paths import find_course
+from .answer_keys import key_of
 
-LESSON = find_course().lesson("08_transformer_block")
-REFERENCE = package_of(LESSON).key.reference
+REFERENCE = key_of("08_transformer_block").reference
 Block, Decoder, greedy_decode = (REFERENCE[name] for name in ("TransformerBlock", "DecoderBlock", "greedy_decode"))
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 CAUSAL = torch.ones(4, 4, dtype=torch.bool).tril()

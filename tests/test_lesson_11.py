@@ -19,11 +19,6 @@ from torch.nn import functional
 
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
-from autograder.authoring.notebook import notebook_text
-from autograder.authoring.sample_submissions import submission
-from autograder.grading.repair import repair_submission
-from autograder.grading.running import ran
-from autograder.grading.submission import Submission
 from autograder.judging.check import Check
 from autograder.judging.values import Returned
 from autograder.judging.verdict import Verdict
@@ -31,6 +26,7 @@ from autograder.paths import find_course
 
 from .answer_keys import rights_of
 from .conftest import needs_sandbox
+from .graded import handed_in, outcomes_of
 
 PACKAGE = package_of(find_course().lesson("11_bug_hunt"))
 KEY = PACKAGE.key
@@ -425,9 +421,7 @@ def hidden_points(verdict: Verdict) -> int:
 
 
 def graded(source: str, seed: int) -> Verdict:
-    given = Submission(notebook_text(submission(PACKAGE, {"find_bugs": source})).encode(), PACKAGE, seed)
-    with ran(repair_submission(given.notebook, given.lesson), given) as run:
-        outcomes = run.outcomes["find_bugs"]
+    outcomes = outcomes_of(handed_in(PACKAGE, {"find_bugs": source}, seed))["find_bugs"]
     return KEY.verdict("find_bugs", seed, [outcomes[check.name] for check in KEY.checks_of("find_bugs")])
 
 
@@ -516,7 +510,7 @@ def test_the_repaired_module_gives_what_pytorchs_gives(heads: int, length: int) 
     torch.testing.assert_close(module(x), theirs)
 
 
-def handed_in() -> Any:
+def class_shown() -> Any:
     """Return the class that the lesson shows."""
     cells = read_lesson(find_course().lesson("11_bug_hunt"))
     names: dict[str, Any] = {"nn": nn, "torch": torch, "functional": functional, "Tensor": Tensor}
@@ -527,6 +521,6 @@ def handed_in() -> Any:
 @pytest.mark.parametrize("heads", [1, 3])
 def test_the_module_left_as_it_was_handed_in_is_a_known_mistake(heads: int) -> None:
     known = next(m.work for m in KEY.mistakes if m.name == "AsHandedIn")(6, heads)
-    shown, x = handed_in()(6, heads), torch.randn(2, 4, 6)
+    shown, x = class_shown()(6, heads), torch.randn(2, 4, 6)
     shown.load_state_dict(known.state_dict())
     assert torch.equal(shown(x), known(x))

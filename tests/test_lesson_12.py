@@ -1,6 +1,5 @@
 """Lesson 12's reference against independent oracles: PyTorch's attention, Keras itself, and round trips."""
 
-import json
 import os
 import sys
 import warnings
@@ -16,16 +15,15 @@ from torch.nn import functional
 
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
-from autograder.authoring.notebook import notebook_text
-from autograder.authoring.sample_submissions import solutions, submission
-from autograder.grading.grade import RECORD, grade
+from autograder.authoring.sample_submissions import solutions
+from autograder.grading.grade import RECORD
 from autograder.grading.package import LessonPackage
-from autograder.grading.submission import Submission
 from autograder.judging.answer_key import load_answer_key
 from autograder.judging.modules import importable
 from autograder.paths import find_course
 
 from .conftest import needs_sandbox
+from .graded import graded, handed_in, points_in, record_of
 
 LESSON = find_course().lesson("12_numpy_and_keras")
 PACKAGE = package_of(LESSON)
@@ -230,29 +228,19 @@ from torch import from_numpy as into
 """ + BY_PYTORCH.replace("torch.from_numpy", "into").replace("functional.scaled_dot_product_attention", "fast")
 
 
-def graded(package: LessonPackage, edits: dict[str, str], **how: Any) -> dict[str, Any]:
-    given = Submission(notebook_text(submission(package, edits)).encode(), package, seed=5, **how)
-    notebook: dict[str, Any] = json.loads(grade(given))
-    return notebook
-
-
-def points(notebook: dict[str, Any]) -> dict[str, int]:
-    return {name: found["points"] for name, found in notebook["metadata"][RECORD]["verdicts"].items()}
-
-
 @needs_sandbox
 def test_a_right_solution_in_numpy_gets_its_points_and_is_no_matter_for_a_person() -> None:
-    notebook = graded(PACKAGE, RIGHT)
-    assert points(notebook) == KEY.points() == {"numpy_attention": 4, "convert_mask": 3, "keras_to_torch": 4}
-    assert notebook["metadata"][RECORD]["flags"] == []
+    record = record_of(handed_in(PACKAGE, RIGHT))
+    assert points_in(record) == KEY.points() == {"numpy_attention": 4, "convert_mask": 3, "keras_to_torch": 4}
+    assert record["flags"] == []
 
 
 @needs_sandbox
 @pytest.mark.parametrize("code", [BY_PYTORCH, RENAMED], ids=["plain", "renamed"])
 def test_attention_by_pytorch_gets_none_for_the_one_in_numpy(code: str) -> None:
-    notebook = graded(PACKAGE, RIGHT | {"numpy_attention": code})
-    assert points(notebook) == KEY.points() | {"numpy_attention": 0}
-    assert notebook["metadata"][RECORD]["flags"] == ["numpy_attention uses torch"]
+    record = record_of(handed_in(PACKAGE, RIGHT | {"numpy_attention": code}))
+    assert points_in(record) == KEY.points() | {"numpy_attention": 0}
+    assert record["flags"] == ["numpy_attention uses torch"]
 
 
 def without_keras(package: LessonPackage) -> LessonPackage:
@@ -267,7 +255,7 @@ def without_keras(package: LessonPackage) -> LessonPackage:
 @pytest.mark.parametrize("there", [True, False], ids=["with Keras", "without Keras"])
 def test_no_cell_of_the_lesson_stops_and_the_points_are_the_same(there: bool) -> None:
     package = PACKAGE if there else without_keras(PACKAGE)
-    notebook = graded(package, RIGHT, demonstrations=True)
+    notebook = graded(handed_in(package, RIGHT, demonstrations=True))
     stopped = [o["evalue"] for c in notebook["cells"] for o in c.get("outputs", []) if o["output_type"] == "error"]
     assert stopped == []
-    assert points(notebook) == KEY.points()
+    assert points_in(notebook["metadata"][RECORD]) == KEY.points()

@@ -1,23 +1,22 @@
 """An endless loop costs about one timeout, not one per check; an answer that loops now and then keeps its points."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
-from autograder.authoring.notebook import notebook_text
-from autograder.authoring.sample_submissions import submission
 from autograder.errors import LongRunError
 from autograder.grading import running
 from autograder.grading.grade import RECORD, grade
 from autograder.grading.package import LessonPackage
-from autograder.grading.repair import repair_submission
-from autograder.grading.running import NOT_RUN, ran
+from autograder.grading.running import NOT_RUN
 from autograder.grading.sandbox import Limits
 from autograder.grading.submission import Submission
 from autograder.judging.values import Lost, Returned
 
 from .conftest import needs_sandbox
+from .graded import graded, handed_in, outcomes_of, points_in, record_of
 
 pytestmark = needs_sandbox
 LIMITS = Limits(check_seconds=1.5)
@@ -40,12 +39,11 @@ def names(package: LessonPackage) -> list[str]:
 
 
 def submitted(package: LessonPackage, edits: dict[str, str]) -> Submission:
-    return Submission(notebook_text(submission(package, edits)).encode(), package, seed=5, limits=LIMITS)
+    return handed_in(package, edits, limits=LIMITS)
 
 
-def outcomes(given: Submission) -> dict[str, object]:
-    with ran(repair_submission(given.notebook, given.lesson), given) as run:
-        return run.outcomes["attend"]
+def outcomes(given: Submission) -> Mapping[str, object]:
+    return outcomes_of(given)["attend"]
 
 
 def test_an_endless_loop_is_waited_for_once_and_then_for_a_tenth_of_the_time(package, right, names) -> None:
@@ -82,7 +80,7 @@ def test_who_needs_more_patience_than_there_is_earns_the_same_where_there_is_mor
     given = replace(submitted(package, {**right, "attend": busy + right["attend"]}), limits=Limits())
     with pytest.raises(LongRunError):
         grade(replace(given, patience=1.0))
-    records = [json.loads(grade(each))["metadata"][RECORD] for each in (given, replace(given, patience=60.0))]
+    records = [record_of(each) for each in (given, replace(given, patience=60.0))]
     assert [record.pop("seconds") > 1 for record in records] == [True, True]
     assert records[0] == records[1]
     assert all(verdict["passed"] for verdict in records[0]["verdicts"].values())
@@ -94,21 +92,19 @@ def test_patience_ends_by_the_clock_too(package, right, monkeypatch) -> None:
     given = replace(submitted(package, {**right, "attend": asleep + right["attend"]}), limits=Limits())
     with pytest.raises(LongRunError):
         grade(replace(given, patience=20.0))
-    assert json.loads(grade(replace(given, patience=2000.0)))
+    assert grade(replace(given, patience=2000.0))
 
 
 def test_other_exercises_have_all_their_time(package, right) -> None:
     given = submitted(package, {**right, "attend": ENDLESS})
-    verdicts = json.loads(grade(given))["metadata"][RECORD]["verdicts"]
-    points = {name: verdict["points"] for name, verdict in verdicts.items()}
-    assert points == {**package.key.points(), "attend": 0}
+    assert points_in(record_of(given)) == {**package.key.points(), "attend": 0}
 
 
 def test_feedback_says_what_was_not_run_and_why(package, right, names) -> None:
-    graded = json.loads(grade(submitted(package, {**right, "attend": ENDLESS})))
-    told = graded["metadata"][RECORD]["verdicts"]["attend"]["told"]
+    made = graded(submitted(package, {**right, "attend": ENDLESS}))
+    told = made["metadata"][RECORD]["verdicts"]["attend"]["told"]
     title = package.key.checks_of("attend")[0].title
     left = len(names) - 2
     assert " 1.5 seconds" in told
     assert told.endswith(f" {left} checks were not run, because “{title}” took too long.")
-    assert "were not run, because" in json.dumps(graded["cells"])
+    assert "were not run, because" in json.dumps(made["cells"])

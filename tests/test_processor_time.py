@@ -1,6 +1,5 @@
 """No grade depends on a clock: what counts is the processor time of a submission, and how long it sleeps."""
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,19 +9,17 @@ import pytest
 
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
-from autograder.authoring.notebook import notebook_text
-from autograder.authoring.sample_submissions import solutions, submission
-from autograder.grading.grade import RECORD, grade
+from autograder.authoring.sample_submissions import solutions
 from autograder.grading.sandbox import Limits, SandboxSession, shared_sandbox
 from autograder.grading.sandbox import meter as metering
 from autograder.grading.sandbox.channel import TooSlowError
 from autograder.grading.sandbox.meter import AsleepError, Meter, TimeAllowance, Usage
-from autograder.grading.submission import Submission
 from autograder.judging.check import checks_in, load_module
 from autograder.judging.values import Lost, Returned
 from autograder.paths import Lesson, find_course
 
 from .conftest import needs_sandbox
+from .graded import errors_in, handed_in, points_in, record_of
 
 CHECKS = '''
 from autograder.judging.check import check
@@ -82,7 +79,7 @@ def test_what_computes_less_than_it_may_is_waited_for_on_a_busy_computer(session
 @needs_sandbox
 def test_a_cell_too_is_waited_for_on_a_busy_computer(session: SandboxSession) -> None:
     with busy_processes():
-        assert session.run(COMPUTE.format(seconds=0.6) + "work()").success
+        assert errors_in(session.run(COMPUTE.format(seconds=0.6) + "work()")) == []
 
 
 @needs_sandbox
@@ -109,8 +106,8 @@ def test_what_a_child_computes_counts(session: SandboxSession) -> None:
 @needs_sandbox
 def test_all_requests_together_have_a_limit_of_processor_time() -> None:
     with shared_sandbox().session({}, Limits(total_seconds=1.0)) as session:
-        assert session.run(COMPUTE.format(seconds=0.7) + "work()").success
-        assert not session.run("work(0.7)").success
+        assert errors_in(session.run(COMPUTE.format(seconds=0.7) + "work()")) == []
+        assert errors_in(session.run("work(0.7)")) == ["SubmissionStopped"]
         assert session.copy() is None
 
 
@@ -186,6 +183,4 @@ def test_the_answer_key_gets_beside_busy_processes_what_it_gets_alone() -> None:
 
 def points_of_the_key(lesson: Lesson) -> dict[str, int]:
     package = package_of(lesson)
-    handed_in = notebook_text(submission(package, solutions(read_lesson(lesson)))).encode()
-    record = json.loads(grade(Submission(handed_in, package, 5)))["metadata"][RECORD]
-    return {name: verdict["points"] for name, verdict in record["verdicts"].items()}
+    return points_in(record_of(handed_in(package, solutions(read_lesson(lesson)))))

@@ -1,20 +1,18 @@
 """What is read of a cell is what runs of it, also where IPython makes other Python of it than stands there."""
 
-import json
 import time
 
 import nbformat
 import pytest
 
-from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
-from autograder.grading.grade import RECORD, grade
-from autograder.grading.submission import Submission
+from autograder.grading.grade import RECORD
 from autograder.judging import syntax
 from autograder.judging.allowed import CodeReader
 from autograder.judging.syntax import Code
 
 from .conftest import needs_sandbox
+from .graded import graded, handed_in, points_in
 
 RIGHT = "def attend(q): return q.exp()"
 SWAP = "import autograder.judging.operators as o; o.note = print"
@@ -103,8 +101,7 @@ def test_a_cell_full_of_odd_lines_is_not_read_for_ever(line: str) -> None:
 def test_what_is_not_read_does_not_run(package, right, cell: str) -> None:
     notebook = submission(package, right)
     notebook.cells.append(nbformat.v4.new_code_cell(cell, id="x"))
-    graded = json.loads(grade(Submission(notebook_text(notebook).encode(), package, seed=5)))
-    shown = next(found["outputs"] for found in graded["cells"] if found["id"] == "x")
+    made = graded(handed_in(package, notebook))
+    shown = next(found["outputs"] for found in made["cells"] if found["id"] == "x")
     assert [output["text"] for output in shown if output.get("name") == "stdout" and output["text"] == "it ran\n"] == []
-    points = {name: verdict["points"] for name, verdict in graded["metadata"][RECORD]["verdicts"].items()}
-    assert points == package.key.points()
+    assert points_in(made["metadata"][RECORD]) == package.key.points()

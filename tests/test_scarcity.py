@@ -8,10 +8,9 @@ from autograder.classroom import run
 from autograder.classroom.run import grade_lesson
 from autograder.errors import ScarcityError
 from autograder.grading.grade import grade
-from autograder.grading.sandbox import unavailable_reason
 from autograder.paths import Course
 
-from .conftest import LESSON
+from .conftest import LESSON, needs_sandbox
 
 
 class AtOnce(Executor):
@@ -49,14 +48,14 @@ def graded(course: Course, times: int, monkeypatch) -> dict[str, tuple[str, floa
     return {r.student: (r.status, r.score, r.note) for r in results}
 
 
-@pytest.mark.skipif(bool(unavailable_reason()), reason=unavailable_reason() or "isolated")
+@needs_sandbox
 def test_it_runs_again_alone_and_is_graded(handed_in: Course, key, full: int, monkeypatch) -> None:
     results = graded(handed_in, 1, monkeypatch)
     assert results["hungry"][:2] == ("graded", full - key.points()["copy_previous_qk"])
     assert results["quiet"][:2] == ("graded", full)
 
 
-@pytest.mark.skipif(bool(unavailable_reason()), reason=unavailable_reason() or "isolated")
+@needs_sandbox
 def test_the_second_time_it_needs_a_person_and_has_no_points(handed_in: Course, monkeypatch) -> None:
     status, score, note = graded(handed_in, 2, monkeypatch)["hungry"]
     assert (status, score) == ("needs a person", None)

@@ -1,16 +1,11 @@
 """What feedback says of hidden checks while a lesson can be handed in, and how much a submission can learn from it."""
 
-import json
 from itertools import combinations
 from math import log2
 
 import pytest
 
 from autograder.authoring.lesson_package import package_of
-from autograder.authoring.notebook import notebook_text
-from autograder.authoring.sample_submissions import submission
-from autograder.grading.grade import RECORD, grade
-from autograder.grading.submission import Submission
 from autograder.grading.withheld import LATER, withheld
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.case import Failure
@@ -18,6 +13,7 @@ from autograder.judging.verdict import Result, Verdict
 from autograder.paths import find_course
 
 from .conftest import FRAGILE, OVER_QUERIES
+from .graded import handed_in, record_of
 from .test_threats import THREATS
 
 SEEN, HIDDEN = Result("seen", 1, True, False), Result("secret", 1, False, True)
@@ -42,9 +38,8 @@ def test_a_graded_notebook_holds_both_and_the_words_do_not_depend_on_hidden_chec
     known = {(m.exercise, m.name): m for m in package.key.mistakes}
     wrong = known["attend", "softmax_over_queries"].source
     for cell, told in ((FRAGILE, LATER), (wrong, OVER_QUERIES)):
-        content = notebook_text(submission(package, {**right, "attend": cell})).encode()
-        text = grade(Submission(content, package, seed=5, allow_unsandboxed=True))
-        shown = json.loads(text)["metadata"][RECORD]["verdicts"]["attend"]["open"]
+        record = record_of(handed_in(package, {**right, "attend": cell}, allow_unsandboxed=True))
+        shown = record["verdicts"]["attend"]["open"]
         assert told in shown["told"]
         assert "thousands" not in shown["card"]
 

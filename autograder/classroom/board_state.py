@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from ..judging.sentences import ANSWERS, CHANGES
 
-NOT_STARTED, WORKING, PASSED, STUCK = "not started", "working", "passed", "stuck"
+WORKING, PASSED, STUCK = "working", "passed", "stuck"
 SAME_MESSAGE = 3  # tries in a row with one message: stuck
 NO_PROGRESS = 600.0  # seconds with tries, in which no exercise of the lesson was passed: stuck
 PAUSE = 1800.0  # seconds without a try: what came before is another session's

@@ -19,7 +19,6 @@ from ..grading.untrusted import TooManyValuesError
 from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of
 from ..paths import Course, Lesson
 from .archives import (
-    LMS_PATTERNS,
     LONGEST_NAME,
     PARSED,
     PARSED_OF_ALL,
@@ -182,7 +181,7 @@ def candidates_in(
 
 def store_latest(course: Course, lesson: Lesson, candidates: Sequence[Candidate], report: CollectionReport) -> None:
     """Store each student's latest notebook, and report what is left out."""
-    known = with_systems(owners_of(course, lesson), {c.owner.key for c in candidates})
+    known = owners_of(course, lesson)
     by_student = dict[str, list[Candidate]]()
     students = students_of({c.owner for c in candidates if c.owner.system}, known)
     for candidate in candidates:
@@ -225,18 +224,6 @@ def put_aside(file: DeliveredFile, folder: Path) -> Path:
     return Path(path)
 
 
-def with_systems(known: Mapping[str, str], keys: Collection[str]) -> dict[str, str]:
-    """Return what is known of submissions that are there; an earlier version did not write down which system it was."""
-    whole = {without_system(key): key for key in keys}
-    return {student: whole.get(key, key) for student, key in known.items()}
-
-
-def without_system(key: str) -> str:
-    """Return what a system calls an owner, without which system it is."""
-    system, _, name = key.partition(":")
-    return name if system in LMS_PATTERNS else key
-
-
 def students_of(owners: Collection[Owner], known: Mapping[str, str]) -> Mapping[str, str]:
     """Return who is meant by what a system calls the owners of uploads. Nobody takes an id that another one has.
 
@@ -250,7 +237,7 @@ def students_of(owners: Collection[Owner], known: Mapping[str, str]) -> Mapping[
         if owner.key not in ids:
             groups.setdefault(safe_student_id(owner.student), {})[owner.key] = owner.longer
     for student, names in groups.items():
-        others = {without_system(known[student])} if student in known else set()
+        others = {known[student].partition(":")[2]} if student in known else set()
         longer = longer_ids(student, sorted({*names.values()} - {""}), sorted({*names.values()} | others))
         ids |= {key: longer.get(name, student) for key, name in names.items()}
     return ids

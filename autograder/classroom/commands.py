@@ -118,7 +118,7 @@ def collect_command(course: Course, options: argparse.Namespace) -> int:
     return 0 if report.collected or report.as_before else 1
 
 
-def handed_in(course: Course, options: argparse.Namespace) -> list[Lesson]:
+def lessons_to_grade(course: Course, options: argparse.Namespace) -> list[Lesson]:
     """Return the lesson that was named, or all that somebody has handed in."""
     return [lesson for lesson in course.chosen(options.lesson) if options.lesson or course.students(lesson)]
 
@@ -145,7 +145,7 @@ def grade_command(course: Course, options: argparse.Namespace) -> int:
     settings = {"seed": options.seed, "run_demonstrations": options.demonstrations or None}
     settings["allow_unsandboxed"] = options.allow_unsandboxed or None
     chosen = {name: value for name, value in settings.items() if value is not None}
-    lessons, results = handed_in(course, options), list[StudentResult]()
+    lessons, results = lessons_to_grade(course, options), list[StudentResult]()
     grade_lesson = partial(grader_of(options.shard), force=options.force, jobs=options.jobs, options=chosen)
     try:
         with executor_for(options) as executor:
@@ -184,7 +184,7 @@ def merge_command(course: Course, options: argparse.Namespace) -> int:
     """Take what the tasks of a job array have graded."""
     from .shards import merge
 
-    reports = [merge(course, lesson, force=options.force) for lesson in handed_in(course, options)]
+    reports = [merge(course, lesson, force=options.force) for lesson in lessons_to_grade(course, options)]
     print("\n".join(line for report in reports for line in report.lines()) or "Nobody has handed anything in.")
     return 0 if reports and not any(report.left for report in reports) else 1
 
@@ -222,7 +222,7 @@ def report_command(course: Course, options: argparse.Namespace) -> int:
     """Make one page about the class per lesson, and the same as CSV."""
     from .report import make_report
 
-    paths = [path for lesson in handed_in(course, options) for path in make_report(course, lesson)]
+    paths = [path for lesson in lessons_to_grade(course, options) for path in make_report(course, lesson)]
     print("\n".join(p.relative_to(course.root).as_posix() for p in paths) or "Nobody has handed anything in.")
     return 0 if paths else 1
 
@@ -269,12 +269,12 @@ def explain_command(course: Course, options: argparse.Namespace) -> int:
 
     lesson = course.lesson(options.lesson or "")
     package, file = package_with(lesson, options.exercise), Path(options.student)
-    handed_in = file.read_bytes() if file.is_file() else read_submission(course, lesson, options.student)
+    notebook = file.read_bytes() if file.is_file() else read_submission(course, lesson, options.student)
     graded = {} if file.is_file() else read_notebook_record(course.graded_notebook(lesson, options.student), RECORD)
     chosen = {"allow_unsandboxed": True} if options.allow_unsandboxed else {}
     settings = grading_settings(course, chosen, 1, None)
     seed = options.seed or graded.get("seed") or PUBLIC_SEED
-    verdict, explanations = explained(replace(settings.submission(handed_in, package), seed=seed), options.exercise)
+    verdict, explanations = explained(replace(settings.submission(notebook, package), seed=seed), options.exercise)
     print("\n".join(lines_about(verdict, explanations)))
     return 0
 

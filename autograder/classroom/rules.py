@@ -25,7 +25,6 @@ from .database import as_course_error, connect, due_dates
 
 BEST, LAST = "best", "last"
 COUNTED, EXPLAINED = "counted", "explained"
-WRITTEN = "%Y-%m-%d %H:%M"
 SHOWN = "%a %-d %b %Y, %H:%M %Z"
 SECTION = "HandIn"
 FREE = 20  # attempts; after them, the pause doubles each time, so that nobody asks about hidden checks for ever

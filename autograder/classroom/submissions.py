@@ -82,7 +82,7 @@ def changing_submissions(course: Course) -> Iterator[None]:
 def owners_of(course: Course, lesson: Lesson) -> dict[str, str]:
     """Return by student what the system that delivered a lesson's submissions calls them, '' where none did.
 
-    Whose submission holds nothing about that, because it was collected by an earlier version, is left out.
+    Whose submission holds nothing about that, because somebody has put it there by hand, is left out.
     """
     owners = {}
     for student in course.students(lesson):

@@ -165,9 +165,9 @@ def graded_values(result: CellGrade | None, row: Any) -> Row:
     """Return a grade's columns."""
     if result is None:
         return {"auto_score": 0.0, "needs_manual_grade": False}
-    by_hand = row is not None and row.manual_score is not None
-    changed = by_hand and row.answer is not None and row.answer != result.answer
-    needed = changed or row.needs_manual_grade if by_hand else result.auto_score is None  # until a person has looked
+    needed = result.auto_score is None
+    if row is not None and row.manual_score is not None:  # a person has given points, for this answer or another one
+        needed = row.needs_manual_grade or row.answer not in (None, result.answer)
     return {"auto_score": result.auto_score, "needs_manual_grade": needed}
 
 

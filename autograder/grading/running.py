@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..judging.values import Lost, Outcome, Raised
 from .cells import SubmittedNotebook
 from .outputs import MOST_OUTPUTS, clean_outputs
 from .package import LessonPackage, Role
-from .sandbox import BOX_ENDED, BOX_MEMORY, Boxes, BoxProcess, Limits, SandboxSession, open_session
+from .sandbox import BOX_ENDED, BOX_MEMORY, BoxProcess, Limits, OpenLine, SandboxSession, open_session
 from .sandbox.session import error_output
 from .submission import Submission
 
@@ -236,10 +237,10 @@ class CheckRunner:
             outcomes[check.name] = outcome
         return outcomes
 
-    def _boxes_of(self, check: Check) -> Boxes | None:
-        """Return the black boxes that a check may call, under the submission's names, whatever its inputs are."""
+    def _boxes_of(self, check: Check) -> OpenLine | None:
+        """Return the way to the black boxes that a check may call, under the submission's names."""
         names = self._submission.lesson.key.boxes_of(check, self._submission.seed)
-        return Boxes(self._boxes, names) if names else None
+        return partial(self._boxes.line, names) if names else None
 
     @contextmanager
     def trials(self, exercise: str) -> Iterator[RunOnCheck]:

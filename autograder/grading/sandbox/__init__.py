@@ -5,7 +5,7 @@ safetensors, never pickle, and never a verdict. `SandboxSession` is the border; 
 """
 
 from ..launch import unavailable_reason
-from .boxes import BOX_ENDED, BOX_MEMORY, Boxes, BoxProcess
+from .boxes import BOX_ENDED, BOX_MEMORY, BoxProcess, OpenLine
 from .bubblewrap import BubblewrapSandbox
 from .codec import CellResult
 from .limits import Limits
@@ -17,10 +17,10 @@ __all__ = [
     "BOX_ENDED",
     "BOX_MEMORY",
     "BoxProcess",
-    "Boxes",
     "BubblewrapSandbox",
     "CellResult",
     "Limits",
+    "OpenLine",
     "SandboxSession",
     "close_sandboxes",
     "open_process",

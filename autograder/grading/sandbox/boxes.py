@@ -53,6 +53,9 @@ class BoxConnection:
     host: int
 
 
+OpenLine = Callable[[], AbstractContextManager[BoxConnection]]  # gives one check a way to the boxes that it may call
+
+
 class BoxProcess:
     """The process that computes one submission's calls, opened when the first check needs it.
 
@@ -105,20 +108,3 @@ class BoxProcess:
         """End the process. Raises ScarcityError where it was ended for want of memory."""
         self._process = None
         self._opened.close()
-
-
-@dataclass(frozen=True)
-class Boxes:
-    """The black boxes that one check may call.
-
-    Args:
-        process: what computes them.
-        names: for each name that a submission's process calls, the module and the name that it stands for.
-    """
-
-    process: BoxProcess
-    names: Names
-
-    def line(self) -> AbstractContextManager[BoxConnection]:
-        """Give a way to them."""
-        return self.process.line(self.names)

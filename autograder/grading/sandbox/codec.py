@@ -50,10 +50,9 @@ HEADER, LIST_OF_TENSORS = struct.Struct(">I"), struct.Struct("<Q")
 
 @dataclass(frozen=True)
 class CellResult:
-    """What one cell showed, and whether it ended well."""
+    """What one cell showed, and how many had run by then."""
 
     outputs: list[dict[str, Any]]
-    success: bool
     count: int | None = None
 
 
@@ -115,7 +114,7 @@ def unpack_result(message: bytes) -> CellResult:
     outputs = header.get("outputs")
     if not isinstance(outputs, list) or not all(is_output(item) for item in outputs[:MOST_OUTPUTS]):
         raise SandboxError("The submission's process sent something other than outputs.")
-    return CellResult(outputs[:MOST_OUTPUTS], header.get("success") is True, whole(header.get("count"), 0))
+    return CellResult(outputs[:MOST_OUTPUTS], whole(header.get("count"), 0))
 
 
 def is_output(item: Any) -> bool:

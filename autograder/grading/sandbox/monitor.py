@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ..cgroup import MemoryGroup
+from .meter import descendants
 
 SCARCE = 0.03  # of all memory
 THREADS_EACH = 4  # a process may have so many on average
@@ -64,27 +65,12 @@ class ResourceMonitor:
 
     def members(self) -> dict[int, set[int]]:
         """Return each submission's processes: an orphan's parent is the first process of its namespace."""
-        parents = {pid: parent_of(pid) for pid in process_numbers()}
-        members: dict[int, set[int]] = {first: set() for first in self.submissions}
-        for pid in parents:
-            ancestor: int | None = pid
-            while ancestor and ancestor not in members:
-                ancestor = parents.get(ancestor)
-            if ancestor:
-                members[ancestor].add(pid)
-        return members
+        return {first: {first, *descendants(first)} for first in self.submissions}
 
 
 def process_numbers() -> Iterator[int]:
     """Yield the numbers of all processes in view."""
     return (int(name) for name in os.listdir(PROC) if name.isdigit())  # noqa: PTH208 - called often
-
-
-def parent_of(pid: int) -> int | None:
-    """Return a process's parent, or None where it has gone."""
-    with contextlib.suppress(OSError):
-        return int((PROC / str(pid) / "stat").read_text(encoding="latin-1").rpartition(")")[2].split()[1])
-    return None
 
 
 def threads_of(pid: int) -> int:

@@ -156,14 +156,14 @@ def run_cell(shell: Any, request: dict[str, Any], _channel: socket.socket) -> by
     """Run one cell and return its outputs as a message."""
     refuse_texts()
     try:
-        outputs, success = shell.run(request["source"], request["output_bytes"])
-        result = {"success": success, "count": shell.execution_count - 1}
-        message = pack({"outputs": outputs, **result})
-        return message if len(message) <= request["reply_bytes"] else pack({"outputs": [TOO_MUCH], **result})
+        outputs = shell.run(request["source"], request["output_bytes"])
+        count = shell.execution_count - 1
+        message = pack({"outputs": outputs, "count": count})
+        return message if len(message) <= request["reply_bytes"] else pack({"outputs": [TOO_MUCH], "count": count})
     except BaseException as error:
         name, text = type(error).__name__, text_of_error(error)
         note = {"output_type": "error", "ename": name, "evalue": text, "traceback": [f"{name}: {text}"]}
-        return pack({"outputs": [note], "success": False, "count": None})
+        return pack({"outputs": [note], "count": None})
 
 
 def run_check(shell: Any, request: dict[str, Any], channel: socket.socket) -> bytes:

@@ -13,7 +13,7 @@ from ...errors import SandboxError
 from ...judging.check import Check
 from ...judging.trial import NO_TIME_LEFT
 from ...judging.values import Lost, Outcome
-from .boxes import BOX_ENDED, BoxEndedError, Boxes
+from .boxes import BOX_ENDED, BoxEndedError, OpenLine
 from .channel import (
     Deadline,
     Patience,
@@ -69,7 +69,7 @@ class SubmissionBudget:
         """Return a cell's result, without its outputs once the submission has sent or shown too much."""
         self._unread_left -= len(reply)
         if self._unread_left < 0:
-            return CellResult([MORE_LEFT_OUT], True)
+            return CellResult([MORE_LEFT_OUT])
         result = unpack_result(reply)
         size = len(str(result.outputs))
         self._bytes_left -= size
@@ -164,17 +164,17 @@ class SandboxSession:
         allowance = self._budget.allowance(self._limits.cell_seconds)
         if not allowance:
             words = f"All cells together ran for {self._limits.total_seconds:g} seconds; this one was left out."
-            return CellResult([error_output("SubmissionStopped", words)], True)
+            return CellResult([error_output("SubmissionStopped", words)])
         try:
             return self._budget.read(self._ask(request, allowance, most), self._limits.output_bytes + SMALL)
         except SandboxError as error:
             slow = f"A cell was still running after {allowance.computing:.0f} seconds, so it was stopped."
             asleep = f"A cell did nothing for {allowance.asleep:.0f} seconds, so it was stopped."
             ended = "The Python process ended in this cell."
-            return CellResult([error_output("SubmissionStopped", self._lose(error, slow, asleep, ended))], False)
+            return CellResult([error_output("SubmissionStopped", self._lose(error, slow, asleep, ended))])
 
     def check(
-        self, check: Check, sources: tuple[str, str], seed: int, boxes: Boxes | None = None, share: float = 1.0
+        self, check: Check, sources: tuple[str, str], seed: int, boxes: OpenLine | None = None, share: float = 1.0
     ) -> Outcome:
         """Run one check on what the submission has defined so far, in this very process.
 
@@ -182,7 +182,7 @@ class SandboxSession:
             check: which one.
             sources: the visible checks, and the hidden ones where it is one of them; no mistakes, no solutions.
             seed: what its inputs are drawn from.
-            boxes: functions that it may have called elsewhere; it gets what they return.
+            boxes: a way to functions that it may have called elsewhere; it gets what they return.
             share: the part of a check's time that it has.
         """
         allowance = self._budget.allowance(self._limits.check_seconds * share)
@@ -203,7 +203,7 @@ class SandboxSession:
             return Lost(reason, overtime=isinstance(error, TooSlowError))
 
     def trial(
-        self, cell: str, check: Check, sources: tuple[str, str], seed: int, boxes: Boxes | None = None
+        self, cell: str, check: Check, sources: tuple[str, str], seed: int, boxes: OpenLine | None = None
     ) -> Outcome:
         """Run one check on an edited cell, in this very process; NO_TIME_LEFT where it has ended.
 
@@ -212,7 +212,7 @@ class SandboxSession:
             check: which one.
             sources: the visible checks, and the hidden ones where it is one of them.
             seed: what its inputs are drawn from.
-            boxes: functions that it may have called elsewhere.
+            boxes: a way to functions that it may have called elsewhere.
         """
         allowance = self._budget.allowance(TRIAL_SECONDS)
         if not allowance:
@@ -238,12 +238,12 @@ class SandboxSession:
         self._budget.charge(TimeAllowance(meter.used().computing, 0.0))
 
     def _ask(
-        self, request: dict[str, Any], allowance: TimeAllowance, most: int | None = None, boxes: Boxes | None = None
+        self, request: dict[str, Any], allowance: TimeAllowance, most: int | None = None, boxes: OpenLine | None = None
     ) -> bytes:
         """Send a request; return the reply, whatever else the process may be waiting for meanwhile."""
         if self.lost:
             raise SandboxError(self.lost)
-        with boxes.line() if boxes else nullcontext() as line:
+        with boxes() if boxes else nullcontext() as line:
             meter = Meter([self.host, *([line.host] if line else [])], allowance, self._budget.hosts)
             try:
                 send(self._channel, pack(request | ({"line": line.names} if line else {})))

@@ -148,13 +148,13 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
         """Stay: `quit()` ends a notebook's kernel after the cell, and there is more to run."""
         say("quit()")
 
-    def run(self, source: str, most_bytes: int) -> tuple[list[ShellOutput], bool]:
-        """Run one cell; return its outputs and whether it ended well."""
+    def run(self, source: str, most_bytes: int) -> list[ShellOutput]:
+        """Run one cell; return its outputs."""
         self.recorder, self.stopped = Recorder(most_bytes), False
         out, err = Stream(self.recorder, "stdout"), Stream(self.recorder, "stderr")
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             around, cell = without_magic_around(source)
             if around:
                 say(around)
-            result = self.run_cell(cell, store_history=True)
-        return self.recorder.outputs, bool(result.success)
+            self.run_cell(cell, store_history=True)
+        return self.recorder.outputs
