@@ -64,6 +64,15 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
         ),
         ("return x[-1]", "return x[0]", "x[-1]", "with another index"),
         (
+            "return x.cumsum(min(1, y - 1))",
+            "return x.cumsum(min(2, y - 1))",
+            "min(1, y - 1)",
+            "with a larger number in place of `1`",
+        ),
+        ("return x.chunk(3, 1)", "return x.chunk(3, 2)", "x.chunk(3, 1)", "along another axis"),
+        ("return x.chunk(3, 1)", "return x.chunk(2, 1)", "x.chunk(3, 1)", "with a smaller number in place of `3`"),
+        ("return x.permute((0, 2))", "return x.permute((0, 1))", "x.permute((0, 2))", "along another axis"),
+        (
             "return y or x",
             "return y if y is not None else x",
             "y or x",

@@ -5,7 +5,7 @@ import ast
 import pytest
 import torch
 
-from autograder.judging.case import Case
+from autograder.judging.case import Case, Seen
 from autograder.judging.diagnose import explain, explanations
 from autograder.judging.fingerprint import fingerprint
 from autograder.judging.observations import (
@@ -80,15 +80,9 @@ def test_a_layer_that_nothing_reads_is_named(forward: str, said: list[str]) -> N
     assert unread_names(source) == [f"Nothing in your code reads `{name}`." for name in said]
 
 
-def test_an_argument_that_nothing_reads_is_named_beside_an_edit_that_makes_a_part_right() -> None:
-    for words in ("Line 2: 1 of 2 checks pass.", "Line 2: more comes out right and the rest still does not."):
-        found = told(Returned(RIGHT.sin()), HALF, search=lambda words=words: words)
-        assert found == f"{OBSERVED['unread'].format(name='d_k')} {words}"
-
-
 def test_beside_a_repair_nothing_else_is_said() -> None:
     case = Case([Target("one", "One.", 1, fingerprint(Returned(RIGHT)))], [Returned(RIGHT.sin())], 0, source=HALF)
-    repaired = Case(case.targets, case.outcomes, 0, source=HALF, search=lambda: "Line 2: every check passes.")
+    repaired = Case(case.targets, case.outcomes, 0, source=HALF, search=lambda: Seen(repair="Line 2: every check passes."))
     assert next(explanations(repaired))[1].message == "Line 2: every check passes."
 
 

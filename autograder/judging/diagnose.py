@@ -28,8 +28,8 @@ from .fingerprint import (
     size_of,
 )
 from .observations import unread_names
-from .recognize import PRAISE, SENTENCES, mutants_that_fit, proof, told, with_proof
-from .sentences import ANSWERS, PROVED
+from .recognize import PRAISE, SENTENCES, mutants_that_fit, told, with_proof
+from .sentences import ANSWERS
 from .target import Target, shows_numbers
 from .values import Leaf, Lost, Outcome, Raised, Returned, in_form_of
 
@@ -114,7 +114,7 @@ def known_mistake_in_another_form(case: Case) -> Explanation | None:
     """In the dtypes and shapes that were asked for, the values would be a known mistake's: two things are wrong."""
     outcomes = [in_form_of(o, t.right) for t, o in zip(case.targets, case.outcomes, strict=True)]
     failed = [i for i, (t, o) in enumerate(zip(case.targets, outcomes, strict=True)) if not t.accepts(o)]
-    if outcomes[case.first] is case.outcome or not failed or proof(case):
+    if outcomes[case.first] is case.outcome or not failed or case.search().proof:
         return None
     again = replace(case, outcomes=outcomes, first=failed[0])
     fits = [fit for fit in mutants_that_fit(again) if has_own_numbers(again, fit.name)]
@@ -138,18 +138,15 @@ def named(case: Case, mistake: str) -> Explanation:
 
 
 def repair(case: Case) -> Explanation | None:
-    """An edit of the student's own code passes the check: it was run."""
-    sentence = case.search()
-    if not PROVED.search(sentence):
+    """An edit of the student's own code passes every check: it was run."""
+    proved = case.search().repair
+    if not proved:
         return None
-    in_part = "" if ANSWERS["passes"] in sentence else unread(case)
-    message = " ".join(filter(None, [cause(case), in_part, sentence]))
     returned = isinstance(case.outcome, Returned) and case.target.hidden
     trouble = kind_of_trouble(fingerprint(case.outcome), case.target.right) if returned else ""
     form = trouble in ("The result has another shape", "The result has another dtype")
     differs = ANSWERS["trouble unseen"].format(trouble=trouble) if form else ANSWERS["differs"]
-    unseen = " ".join(filter(None, [differs, in_part, sentence]))
-    return Explanation(message, unseen)
+    return Explanation(f"{cause(case)} {proved}".strip(), f"{differs} {proved}")
 
 
 def cause(case: Case) -> str:
@@ -212,8 +209,9 @@ OPEN = (exception, what_is_there)  # they leave it open what in the code is to b
 
 
 def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
-    """Return an explanation with what was seen in the code: by reading it, and by running it edited."""
-    more = " ".join(filter(None, (unread(case), case.search())))
+    """Return an explanation with what was seen in the code: by reading it, by running it, and by running it edited."""
+    seen = case.search()
+    more = " ".join(filter(None, (unread(case), seen.special, seen.cut, seen.repair)))
     if not more:
         return explanation
     said_again = explanation.message == what_came_out(case.target, case.outcome)[0]  # by the detail

@@ -35,8 +35,6 @@ ANSWERS: Mapping[str, str] = {
     "unexplained": "Not the expected result.",
     "passes": "every check passes",
     "two": "With two changes,",
-    "in part": "and the rest still does not.",
-    "more right": "more of the results come out right",
 }
 
 # what strikes the eye in a student's code: `observations`
@@ -129,7 +127,6 @@ CHANGES: Mapping[str, str] = {
     "pieces": "with another function: split takes the size of a piece, chunk how many there are",
 }
 
-PROVED = re.compile(r"\bchecks? pass")
 ANY_VALUE = re.compile(r"with (?:a \w+ number|one more factor)")  # any mistake may end in another number
 
 

@@ -155,6 +155,8 @@ TAKE_AXES = (
     *(*ALONG, "size", "transpose", "swapaxes", "permute", "unsqueeze", "squeeze", "flatten", "unflatten", "diagonal"),
     *("flip", "gather", "sort", "argsort", "chunk", "split", "cat", "stack"),
 )
+SEVERAL_AXES = ("transpose", "swapaxes", "permute", "flatten", "squeeze", "diagonal", "flip")
+SIZE_FIRST = ("chunk", "split", "norm", "diagonal")  # how many, how large or which: the axis comes after it
 TAKE_SIZES = (
     *("zeros", "ones", "empty", "full", "rand", "randn", "arange", "eye", "new_zeros", "new_ones", "new_full"),
     *("view", "reshape", "expand", "unflatten", "repeat"),
@@ -197,14 +199,18 @@ def words_for_number(site: Site, value: float, other: float) -> str:
 
 
 def is_axis(site: Site) -> bool:
-    """Say whether a number says along which axis something happens."""
-    match site.parents[1] if isinstance(site.parent, ast.Tuple) else site.parent:
+    """Say whether a number says along which axis something happens: of a call, which of its arguments it is counts."""
+    in_tuple = isinstance(site.parent, ast.Tuple)
+    match site.parents[1] if in_tuple else site.parent:
         case ast.keyword(arg=name):
             return name in AXIS_NAMES
         case ast.Subscript(value=value):
             return isinstance(value, ast.Attribute) and value.attr == "shape"
-        case parent:
-            return called(parent) in TAKE_AXES
+        case ast.Call(func=ast.Attribute(attr=name), args=args) as call if name in TAKE_AXES:
+            first = (name in SIZE_FIRST) + (not is_method(call))
+            axes = args[first:] if name in SEVERAL_AXES else args[first : first + 1]
+            return any(argument is (site.parent if in_tuple else site.node) for argument in axes)
+    return False
 
 
 def other_values(value: float) -> list[float]:

@@ -111,8 +111,8 @@ def position_in(file: str, frame: FrameType | None) -> Position:
     return tuple(number or 0 for number in found) if None not in found else NOWHERE
 
 
-def first_special(table: Any, text: str, kinds: Collection[str]) -> str:
-    """Say which expression of a cell first gave what; '' where none did.
+def first_special(table: Any, text: str, kinds: Collection[str]) -> dict[str, str]:
+    """Say which expression of a cell first gave what, by kind, where one did.
 
     Args:
         table: what a submission's process sent. It may send anything.
@@ -120,20 +120,20 @@ def first_special(table: Any, text: str, kinds: Collection[str]) -> str:
         kinds: what to say something about: "nan", "cut", "back".
     """
     if not isinstance(table, Tensor) or table.shape != (len(FIRST), 4) or table.dtype != torch.float64:
-        return ""
+        return {}
     if not bool(((table >= 0) & (table < 2**31)).all()):
-        return ""
+        return {}
     nan, infinity, cut, back = (in_its_line(tuple(map(int, row)), text) for row in table.tolist())
-    said = []
-    if nan and "nan" in kinds:
+    said = {}
+    if nan:
         kind = "nan after infinity" if infinity not in ("", nan) else "nan from"
-        said.append(OBSERVED[kind].format(nan=nan, infinite=infinity))
-        said += [OBSERVED["exp"]] if re.search(r"\bexp\(", infinity) else []
-    if cut and "cut" in kinds:
-        said.append(OBSERVED["cut"].format(cut=cut))
-    if "back" in kinds and SUBTRACTED.search(back) and not re.search(r"[\[,]\s*-", back):
-        said.append(OBSERVED["back"].format(back=back))
-    return " ".join(said)
+        exp = f" {OBSERVED['exp']}" if re.search(r"\bexp\(", infinity) else ""
+        said["nan"] = OBSERVED[kind].format(nan=nan, infinite=infinity) + exp
+    if cut:
+        said["cut"] = OBSERVED["cut"].format(cut=cut)
+    if SUBTRACTED.search(back) and not re.search(r"[\[,]\s*-", back):
+        said["back"] = OBSERVED["back"].format(back=back)
+    return {kind: words for kind, words in said.items() if kind in kinds}
 
 
 def in_its_line(position: Position, text: str) -> str:
