@@ -11,7 +11,6 @@ from autograder.judging.fingerprint import fingerprint
 from autograder.judging.observations import (
     arguments_in_effect,
     calls_in,
-    unread_names,
     unread_parameters,
 )
 from autograder.judging.sentences import OBSERVED
@@ -31,58 +30,11 @@ def test_an_argument_that_nothing_reads_is_named() -> None:
     assert told(Returned(RIGHT.sin()), HALF) == OBSERVED["unread"].format(name="d_k")
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ("y = x.exp()\n    return x", "Nothing reads `y`, which line 2 computes."),
-        ("y = x.exp()\n    return y", ""),
-        ("b, n = x.shape\n    return n", ""),
-        ("_ = x.exp()\n    return x", ""),
-        ("x.masked_fill(x > 0, 0)\n    return x", "Line 2 computes `x.masked_fill(x > 0, 0)`, and nothing keeps the"),
-        ("x.masked_fill_(x > 0, 0)\n    return x", ""),
-        ("x.sum().backward()\n    return x.grad", ""),
-        ("seen = set()\n    seen.add(x)\n    return seen", ""),
-    ],
-)
-def test_a_value_that_nothing_reads_is_named(body: str, said: str) -> None:
-    words = "".join(unread_names(f"def f(x):\n    {body}"))
-    assert words.startswith(said)
-    assert bool(words) == bool(said)
-
-
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        (
-            "for i in x:\n        x = x + i\n        return x",
-            "The loop in line 2 runs one round at most: line 4 ends it.",
-        ),
-        ("for i in x:\n        if i: continue\n        return i", ""),
-        ("return torch.randn(x)", "Line 2, `torch.randn(x)`, does not draw from `generator`."),
-        ("return torch.randn(x, generator=generator)", ""),
-        ("return x if scale else 1", "Line 2 asks whether `scale` is true: 0 counts as None there."),
-        ("return x and not scale", "Line 2 asks whether `scale` is true: 0 counts as None there."),
-        ("return x if scale is None else scale", ""),
-    ],
-)
-def test_what_a_reader_would_stumble_over_is_named(body: str, said: str) -> None:
-    source = f"def f(x, generator, scale=None):\n    {body}\n    return generator, scale"
-    assert "".join(unread_names(source)) == said
-
-
-@pytest.mark.parametrize(
-    ("forward", "said"),
-    [("return x", ["self.norm"]), ("return self.norm(x)", []), ("return getattr(self, 'norm')(x)", [])],
-)
-def test_a_layer_that_nothing_reads_is_named(forward: str, said: list[str]) -> None:
-    init = "def __init__(self, d):\n        self.d, self.norm = d, nn.LayerNorm(d)"
-    source = f"class M(nn.Module):\n    {init}\n    def forward(self, x):\n        {forward}"
-    assert unread_names(source) == [f"Nothing in your code reads `{name}`." for name in said]
-
-
 def test_beside_a_repair_nothing_else_is_said() -> None:
     case = Case([Target("one", "One.", 1, fingerprint(Returned(RIGHT)))], [Returned(RIGHT.sin())], 0, source=HALF)
-    repaired = Case(case.targets, case.outcomes, 0, source=HALF, search=lambda: Seen(repair="Line 2: every check passes."))
+    repaired = Case(
+        case.targets, case.outcomes, 0, source=HALF, search=lambda: Seen(repair="Line 2: every check passes.")
+    )
     assert next(explanations(repaired))[1].message == "Line 2: every check passes."
 
 

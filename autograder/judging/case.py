@@ -15,13 +15,13 @@ class Seen:
     """What a student reads of how their code ran, as it is and edited.
 
     Args:
-        special: where NaN appears first, or an index becomes negative.
+        nan: where NaN appears first.
         cut: what autograd cannot follow, where a gradient was lost.
         repair: the edit with which every check passes.
         any_value: the edit is another number, of which many would do.
     """
 
-    special: str = ""
+    nan: str = ""
     cut: str = ""
     repair: str = ""
     any_value: bool = False

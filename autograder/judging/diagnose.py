@@ -19,7 +19,6 @@ from .edits import family_of
 from .exceptions import line_of, meaning, what_happened
 from .fingerprint import (
     Fingerprint,
-    distance,
     fingerprint,
     form_of,
     is_far_too_large,
@@ -27,14 +26,13 @@ from .fingerprint import (
     same_leaf,
     size_of,
 )
-from .observations import unread_names
+from .observations import unread_arguments
 from .recognize import PRAISE, SENTENCES, mutants_that_fit, told, with_proof
 from .sentences import ANSWERS
 from .target import Target, shows_numbers
 from .values import Leaf, Lost, Outcome, Raised, Returned, in_form_of
 
 HOME_ROUNDING, EXACT_PICTURE = 2e-3, 1e-4
-NEARLY = 5e-3  # of a tensor's size: right to two or three digits
 FAR_TOO_MUCH = Lost(ANSWERS["too large"])  # what another check gave, where it explains nothing
 
 
@@ -172,26 +170,12 @@ def what_is_there(case: Case) -> Explanation:
     """No more than what came out, or where it differs; of a hidden check, no more than the kind of trouble."""
     outcome = case.outcome
     message = what_came_out(case.target, outcome)[0] or ANSWERS["only numbers"]
-    nearly = f"{ANSWERS['nearly']} " if is_nearly_right(case) else ""
     if isinstance(outcome, Lost):
         kind = "overtime" if outcome.overtime else "no return" if outcome.reason == NO_RETURN else "no value"
         return Explanation(message, ANSWERS[f"{kind} unseen"], complete=True, sentence=f"{kind} unseen")
     trouble = kind_of_trouble(fingerprint(outcome), case.target.right) if case.target.hidden else ""
-    unseen = f"{nearly}{ANSWERS['trouble unseen'].format(trouble=trouble)}" if trouble else ""
-    return Explanation(f"{nearly}{message}", unseen, complete=True)
-
-
-def is_nearly_right(case: Case) -> bool:
-    """Say whether the first wrong tensor is right to two or three digits."""
-    outcome, right = case.outcome, case.target.right.get("leaves", {})
-    for leaf in outcome.leaves() if isinstance(outcome, Returned) else ():
-        known, mine = right.get(leaf.path, {}), leaf_fingerprint(leaf)
-        if "products" in known and not is_right(leaf, known, case.target):
-            alike = (
-                all(mine.get(what) == known.get(what) != "bool" for what in ("shape", "dtype")) and "products" in mine
-            )
-            return alike and distance(mine["products"], known["products"]) <= NEARLY * known["norm"]
-    return False
+    unseen = ANSWERS["trouble unseen"].format(trouble=trouble) if trouble else ""
+    return Explanation(message, unseen, complete=True)
 
 
 EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same list
@@ -211,7 +195,7 @@ OPEN = (exception, what_is_there)  # they leave it open what in the code is to b
 def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
     """Return an explanation with what was seen in the code: by reading it, by running it, and by running it edited."""
     seen = case.search()
-    more = " ".join(filter(None, (unread(case), seen.special, seen.cut, seen.repair)))
+    more = " ".join(filter(None, (unread(case), seen.nan, seen.cut, seen.repair)))
     if not more:
         return explanation
     said_again = explanation.message == what_came_out(case.target, case.outcome)[0]  # by the detail
@@ -222,8 +206,8 @@ def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
 
 
 def unread(case: Case) -> str:
-    """Return what nothing in the code reads."""
-    return "" if is_overtime(case) else " ".join(unread_names(case.source))
+    """Return which arguments nothing in the code reads."""
+    return "" if is_overtime(case) else unread_arguments(case.source)
 
 
 def is_overtime(case: Case) -> bool:

@@ -18,14 +18,14 @@ from .neighbors import Edit
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
 from .target import Target
-from .trace import SUBTRACTED, first_special, marked
+from .trace import first_special, marked
 from .trial import NO_TIME_LEFT
 from .tried import Tried
 from .values import Lost, Outcome, Raised, Returned
 
 RunEdited = Callable[[str, int], Outcome]
 MANY_NAMES = 3
-DEFINITE = tuple(CHANGES[kind] for kind in ("generator", "mode", "copy", "copy kept", "not in place", "none", "size"))
+DEFINITE = tuple(CHANGES[kind] for kind in ("generator", "mode", "copy", "not in place", "none", "size"))
 MOST_LINES = 4
 MOST_FIRST_STEPS = 3
 TOO_LARGE = Lost(ANSWERS["too large"])
@@ -121,8 +121,7 @@ class Search:
         """Yield what was seen when the code ran, each time with a better repair."""
         if self._tried.special is None:
             self._tried.special = self._special()
-        special = {kind: words for kind, words in self._tried.special.items() if kind != "cut"}
-        seen = Seen(" ".join(special.values()), self._tried.special.get("cut", ""))
+        seen = Seen(self._tried.special.get("nan", ""), self._tried.special.get("cut", ""))
         yield seen
         for repair in self.repairs():
             yield replace(seen, repair=repair.sentence, any_value=repair.any_value)
@@ -133,8 +132,7 @@ class Search:
         if not self._tried.tree.body or isinstance(self._before, Lost):
             return {}
         mine, text = fingerprint(self._before), self._tried.cell
-        kinds = ["back"] if SUBTRACTED.search(text) else []
-        kinds += ["nan"] if has_new_nan(mine, right) else []
+        kinds = ["nan"] if has_new_nan(mine, right) else []
         kinds += ["cut"] if lacks_gradient(self._before, mine, right) else []
         seen = self._trace(marked(text), self._order[0]) if kinds else NO_TIME_LEFT
         return first_special(seen.tree, text, kinds) if isinstance(seen, Returned) else {}

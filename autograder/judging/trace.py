@@ -26,8 +26,7 @@ from .syntax import parsed
 MARK = "# where NaN appears first"  # the last line of code that is looked at
 MOST_ENTRIES, MOST_ITEMS = 2**18, 100  # of one value
 KINDS: dict[str, Any] = {"nan": torch.isnan, "infinity": torch.isposinf, "graph": lambda x: tensor(x.requires_grad)}
-FIRST = ("nan", "infinity", "cut", "back")  # rows of the table
-SUBTRACTED = re.compile(r"\[[^\]]*\w\s*-")  # in an index
+FIRST = ("nan", "infinity", "cut")  # rows of the table
 NEW = re.compile(r"_like$|^new_")  # functions whose results belong in no graph
 Position = tuple[int, ...]  # first and last line, first and last column
 NOWHERE: Position = (0, 0, 0, 0)
@@ -43,7 +42,7 @@ def marked(cell: str) -> str:
 
 
 class SpecialWatch(TorchFunctionMode):
-    """Notes which call in a cell first made NaN of other numbers, or infinity, left the graph, or counted from the end.
+    """Notes which call in a cell first made NaN of other numbers, or infinity, or left the graph.
 
     Args:
         file: the name under which the cell's code was compiled.
@@ -60,7 +59,6 @@ class SpecialWatch(TorchFunctionMode):
         result = func(*args, **(kwargs or {}))
         seen = {kind for kind in ("nan", "infinity") if kind not in came_in and is_in(kind, result)}
         seen |= {"cut"} if "graph" in came_in and leaves_graph(func, result) else set()
-        seen |= {"back"} if func is Tensor.__getitem__ and is_negative(args[1]) else set()
         for kind in (kind for kind in seen if not any(self._first[kind])):
             self._first[kind] = position_in(self._file, sys._getframe(1))
         return result
@@ -85,11 +83,6 @@ def leaves_graph(func: Any, result: Any) -> bool:
     )
     name = getattr(func, "__name__", "")
     return numbers and not NEW.search(name) and not is_in("graph", result)
-
-
-def is_negative(index: Any) -> bool:
-    """Say whether an index, or one of several, counts from the end."""
-    return any(type(each) is int and each < 0 for each in (index if isinstance(index, tuple) else (index,)))
 
 
 def is_in(kind: str, value: Any) -> bool:
@@ -117,13 +110,13 @@ def first_special(table: Any, text: str, kinds: Collection[str]) -> dict[str, st
     Args:
         table: what a submission's process sent. It may send anything.
         text: the cell.
-        kinds: what to say something about: "nan", "cut", "back".
+        kinds: what to say something about: "nan", "cut".
     """
     if not isinstance(table, Tensor) or table.shape != (len(FIRST), 4) or table.dtype != torch.float64:
         return {}
     if not bool(((table >= 0) & (table < 2**31)).all()):
         return {}
-    nan, infinity, cut, back = (in_its_line(tuple(map(int, row)), text) for row in table.tolist())
+    nan, infinity, cut = (in_its_line(tuple(map(int, row)), text) for row in table.tolist())
     said = {}
     if nan:
         kind = "nan after infinity" if infinity not in ("", nan) else "nan from"
@@ -131,8 +124,6 @@ def first_special(table: Any, text: str, kinds: Collection[str]) -> dict[str, st
         said["nan"] = OBSERVED[kind].format(nan=nan, infinite=infinity) + exp
     if cut:
         said["cut"] = OBSERVED["cut"].format(cut=cut)
-    if SUBTRACTED.search(back) and not re.search(r"[\[,]\s*-", back):
-        said["back"] = OBSERVED["back"].format(back=back)
     return {kind: words for kind, words in said.items() if kind in kinds}
 
 
