@@ -128,6 +128,14 @@ def test_a_yes_or_no_is_not_explained_by_an_operation_that_the_code_lacks() -> N
     assert [verdict.failure.rule for verdict in judged] == ["known_mistake", "what_is_there"]
 
 
+def test_where_nothing_visible_tells_a_mistake_it_has_to_agree_on_every_hidden_check() -> None:
+    texts = [Returned(text) for text in ("leak", "none", "dtype")]
+    right, mine, _ = map(fingerprint, texts)
+    hidden = [Target(name, "One check.", 1, right, {"axes": mine}, hidden=True) for name in ("one", "two")]
+    for outcomes, rule in ((texts[1:2] * 2, "known_mistake"), (texts[1:], "what_is_there")):
+        assert judge("task", hidden, outcomes, {"axes": "Try more axes."}).failure.rule == rule
+
+
 def test_what_an_author_leaves_open_gives_way_to_a_proof() -> None:
     known = target(mistakes={"sideways": fingerprint(Returned(RIGHT.tree.mT))})
     words = {"sideways": "It lies on its side. Is a transpose missing? Either here or there."}

@@ -89,7 +89,7 @@ def known_mistake(case: Case) -> Explanation | None:
     well, if there is one.
     """
     fits = mutants_that_fit(case)
-    best = [fit for fit in fits if fit.everywhere] or [fit for fit in fits if fit.visible]
+    best = [fit for fit in fits if fit.everywhere] or [fit for fit in fits if fit.visible and not case.target.hidden]
     alone = len({family_of(fit.name) for fit in best}) == 1
     for fit in best:
         if PRAISE.search(case.messages[fit.name]) and not fit.whole:
