@@ -171,6 +171,11 @@ def test_the_same_edit_is_made_wherever_it_occurs() -> None:
     assert (edit.piece, edit.lines) == (".float()", (2, 3))
 
 
+def test_what_is_written_to_at_two_places_is_a_new_tensor_at_both() -> None:
+    edit = neighbors("x += y\nx += 1\nreturn x")["x = x + y\nx = x + 1\nreturn x"]
+    assert (edit.piece, edit.lines) == ("x += y` and `x += 1", (2, 3))
+
+
 def test_axes_that_are_exchanged_and_put_back_are_others_both_times() -> None:
     found = neighbors("x = x.transpose(1, 2)\nreturn f(y, x).transpose(1, 2)")
     edit = found["x = x.transpose(1, 3)\nreturn f(y, x).transpose(1, 3)"]

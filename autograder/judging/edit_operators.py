@@ -171,16 +171,19 @@ def sibling_called(site: Site) -> Iterator[Change]:
 
 
 def new_not_in_place(site: Site) -> Iterator[Change]:
-    """`x += y` becomes `x = x + y`; `x[m] = 0` and `x.add_(y)` work on a copy."""
+    """`x += y` becomes `x = x + y`; `x[m] = 0` and `x.add_(y)` work on a copy: everywhere at once too."""
     match site.node:
         case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
-            yield site.becomes("not in place", made(f"{name} = A", A=ast.BinOp(made(name), op, value)))
+            new, kind = made(f"{name} = A", A=ast.BinOp(made(name), op, value)), "not in place"
         case (
             ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name)), *_])
             | ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name)))
             | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))))
         ) as node if not isinstance(node, ast.Expr) or called(node.value).endswith("_"):
-            yield site.becomes("copy", statements_of([made(f"{name} = {name}.clone()"), node]))
+            new, kind = statements_of([made(f"{name} = {name}.clone()"), node]), "copy"
+        case _:
+            return
+    yield Change(new, site.code(), CHANGES[kind], alike=kind)
 
 
 TAKE_CONDITIONS = ("masked_fill", "masked_fill_", "where", "logical_and", "logical_or", "any", "all")
