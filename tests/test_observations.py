@@ -11,6 +11,7 @@ from autograder.judging.fingerprint import fingerprint
 from autograder.judging.observations import (
     arguments_in_effect,
     calls_in,
+    seen_in,
     unread_parameters,
 )
 from autograder.judging.sentences import OBSERVED
@@ -28,6 +29,17 @@ def told(outcome: Outcome, source: str, **options: object) -> str:
 
 def test_an_argument_that_nothing_reads_is_named() -> None:
     assert told(Returned(RIGHT.sin()), HALF) == OBSERVED["unread"].format(name="d_k")
+
+
+@pytest.mark.parametrize(
+    ("draw", "said"),
+    [
+        ("torch.randn(x)", "Line 2, `torch.randn(x)`, does not draw from `generator`."),
+        ("torch.randn(x, generator=generator)", ""),
+    ],
+)
+def test_a_draw_that_ignores_the_generator_is_named(draw: str, said: str) -> None:
+    assert "".join(seen_in(f"def f(x, generator):\n    return {draw}, generator")) == said
 
 
 def test_beside_a_repair_nothing_else_is_said() -> None:

@@ -26,7 +26,7 @@ from .fingerprint import (
     same_leaf,
     size_of,
 )
-from .observations import unread_arguments
+from .observations import seen_in
 from .recognize import PRAISE, SENTENCES, mutants_that_fit, told, with_proof
 from .sentences import ANSWERS
 from .target import Target, shows_numbers
@@ -206,8 +206,8 @@ def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
 
 
 def unread(case: Case) -> str:
-    """Return which arguments nothing in the code reads."""
-    return "" if is_overtime(case) else unread_arguments(case.source)
+    """Return what strikes the eye in the code: which arguments nothing reads, say."""
+    return "" if is_overtime(case) else " ".join(seen_in(case.source))
 
 
 def is_overtime(case: Case) -> bool:

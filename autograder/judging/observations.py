@@ -1,4 +1,4 @@
-"""What a student's code says of itself, without being run: which arguments something reads, and what it calls."""
+"""What a student's code says of itself, without being run: arguments that nothing reads, draws of its own."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from .sentences import OBSERVED
-from .site import parameters_of
-from .syntax import called, definition, parsed
+from .site import in_one_line, parameters_of
+from .syntax import DRAW, called, definition, parsed
 
 MOST_NAMED = 2
 NOT_READ = ("self", "cls")
@@ -73,15 +73,23 @@ def parts_of(source: str) -> Iterator[ast.AST]:
     return (part for statement in parsed(source) for part in ast.walk(statement))
 
 
-def unread_arguments(source: str) -> str:
-    """Return sentences about the arguments that nothing in a student's code reads."""
-    unread = [unread_parameters(function) for node in parsed(source) for function in functions_in(node)]
-    sentences = [
-        OBSERVED["unread" if len(names) == 1 else "unread ones"].format(name="` and `".join(names))
-        for names in unread
-        if names
-    ]
-    return " ".join(sentences[:MOST_NAMED])
+def seen_in(source: str) -> list[str]:
+    """Return sentences about a student's code: arguments that nothing reads, draws that ignore a generator."""
+    sentences = []
+    for function in (function for node in parsed(source) for function in functions_in(node)):
+        if unread := unread_parameters(function):
+            kind = "unread" if len(unread) == 1 else "unread ones"
+            sentences.append(OBSERVED[kind].format(name="` and `".join(unread)))
+        sentences += own_draws(function)
+    return sentences[:MOST_NAMED]
+
+
+def own_draws(function: ast.FunctionDef) -> Iterator[str]:
+    """Yield a sentence about each draw that does not come from the generator that was passed in."""
+    for part in ast.walk(function):
+        if called(part) in DRAW and "generator" in set(parameters_of(function)) - names_in(part):
+            code = in_one_line(ast.unparse(part))
+            yield OBSERVED["own draw"].format(line=getattr(part, "lineno", 0), code=code)
 
 
 def calls_in(reference: str, exercise: str) -> list[str]:

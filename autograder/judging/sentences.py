@@ -44,6 +44,7 @@ OBSERVED: Mapping[str, str] = {
     "nan after infinity": "Infinity appears first in {infinite}, and NaN in {nan}.",
     "exp": "In float32, exp of more than 88 is infinite; in float64, of more than 709.",
     "cut": "Autograd cannot follow what comes out of {cut}.",
+    "own draw": "Line {line}, `{code}`, does not draw from `generator`.",
 }
 
 # the kind of change that an edit of a student's code is, as a clause: `edit_operators`
