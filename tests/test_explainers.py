@@ -11,7 +11,7 @@ from autograder.__main__ import main
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.grading.package import LessonPackage
-from autograder.judging.case import Case
+from autograder.judging.case import Case, Seen
 from autograder.judging.diagnose import EXPLAINERS, explanations
 from autograder.judging.fingerprint import fingerprint
 from autograder.judging.recognize import speaks_of, without_praise
@@ -69,7 +69,7 @@ def test_a_repair_stands_beside_words_that_name_one_possible_cause(words: str, e
     wrong = Returned(RIGHT.tree.mT)
     passes = "Without `x` in line 2, every check passes."
     case = Case([target(mistakes={"sideways": fingerprint(wrong)})], [wrong], 0, {"sideways": words})
-    _, explanation = next(explanations(replace(case, search=lambda: passes)))
+    _, explanation = next(explanations(replace(case, search=lambda: Seen(repair=passes))))
     assert explanation.message == expected.format(passes)
 
 
@@ -128,11 +128,19 @@ def test_a_yes_or_no_is_not_explained_by_an_operation_that_the_code_lacks() -> N
     assert [verdict.failure.rule for verdict in judged] == ["known_mistake", "what_is_there"]
 
 
+def test_where_nothing_visible_tells_a_mistake_it_has_to_agree_on_every_hidden_check() -> None:
+    texts = [Returned(text) for text in ("leak", "none", "dtype")]
+    right, mine, _ = map(fingerprint, texts)
+    hidden = [Target(name, "One check.", 1, right, {"axes": mine}, hidden=True) for name in ("one", "two")]
+    for outcomes, rule in ((texts[1:2] * 2, "known_mistake"), (texts[1:], "what_is_there")):
+        assert judge("task", hidden, outcomes, {"axes": "Try more axes."}).failure.rule == rule
+
+
 def test_what_an_author_leaves_open_gives_way_to_a_proof() -> None:
     known = target(mistakes={"sideways": fingerprint(Returned(RIGHT.tree.mT))})
     words = {"sideways": "It lies on its side. Is a transpose missing? Either here or there."}
     proof = "Without `.mT` in line 2, every check passes."
-    verdict = judge("task", [known], [Returned(RIGHT.tree.mT)], words, search=lambda: proof)
+    verdict = judge("task", [known], [Returned(RIGHT.tree.mT)], words, search=lambda: Seen(repair=proof))
     assert verdict.failure.message == f"It lies on its side. {proof}"
 
 

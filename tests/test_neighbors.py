@@ -27,7 +27,6 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
     [
         ("return arange(x)", "return arange(x + 1)", "arange(x)", "with its end moved by one"),
         ("return torch.eye(2) @ x", "return torch.eye(2, dtype=x.dtype) @ x", "torch.eye(2)", "with the dtype of `x`"),
-        ("return x.all(dim=1)", "return x.all()", "x.all(dim=1)", "over all axes"),
         ("return x.float() @ y", "return x @ y", ".float()", ""),
         ("return F.dropout(x, 0.1)", "return x", "F.dropout(…)", ""),
         ("return softmax(x)", "return x", "softmax(…)", ""),
@@ -40,7 +39,6 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
         ("x = x * 2\nreturn x", "pass\nreturn x", "x = x * 2", ""),
         ("with no_grad():\n    x = y\nreturn x", "x = y\nreturn x", "with no_grad():", ""),
         ("return ~x", "return x", "~x", "without the sign in front"),
-        ("return x if y else 1", "return 1", "x if y else 1", "with one of its cases always"),
         ("return x.softmax(dim=0)", "return x.softmax(dim=-1)", "x.softmax(dim=0)", "along another axis"),
         ("return x.shape[1]", "return x.shape[-1]", "x.shape[1]", "along another axis"),
         ("return x + 0.001", "return x + 1.0", "x + 0.001", "with a larger number in place of `0.001`"),
@@ -64,6 +62,15 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
         ),
         ("return x[-1]", "return x[0]", "x[-1]", "with another index"),
         (
+            "return x.cumsum(min(1, y - 1))",
+            "return x.cumsum(min(2, y - 1))",
+            "min(1, y - 1)",
+            "with a larger number in place of `1`",
+        ),
+        ("return x.chunk(3, 1)", "return x.chunk(3, 2)", "x.chunk(3, 1)", "along another axis"),
+        ("return x.chunk(3, 1)", "return x.chunk(2, 1)", "x.chunk(3, 1)", "with a smaller number in place of `3`"),
+        ("return x.permute((0, 2))", "return x.permute((0, 1))", "x.permute((0, 2))", "along another axis"),
+        (
             "return y or x",
             "return y if y is not None else x",
             "y or x",
@@ -85,8 +92,6 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
         ("return f(x)", "return f(x, y=y)", "f(x)", "with `y` passed on"),
         ("return x < y", "return x <= y", "x < y", "if it is true for equal values too"),
         ("return x >= y", "return x > y", "x >= y", "if it is no longer true for equal values"),
-        ("return x < y", "return x > y", "x < y", "the other way around"),
-        ("return x < y", "return x == y", "x < y", "with another comparison"),
         (
             "return x.view(1, y, 2, -1)",
             "return x.view(1, 2, y, -1).transpose(1, 2)",
@@ -110,14 +115,13 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
         ),
         ("return x.masked_fill(y, 0)", "return x.masked_fill(~y, 0)", "y", "if it is inverted"),
         ("return x.max(-1)", "return x.amax(-1)", "x.max(-1)", "with another function"),
-        ("return x.repeat(2)", "return x.repeat_interleave(2)", "x.repeat(2)", CHANGES["repeated"]),
+        ("return x.repeat(2)", "return x.repeat_interleave(2)", "x.repeat(2)", "with another function"),
         (
             "return x.view(2, 3)",
             "return x.transpose(-2, -1)",
             "x.view(2, 3)",
             "if axes are exchanged instead (`view` keeps the order in which numbers lie)",
         ),
-        ("return x[:-y]", "return x[:-y or None]", "x[:-y]", CHANGES["zero"]),
         (
             "return y + f(x, None)",
             "return y + f(x, y)",
@@ -143,9 +147,7 @@ def test_an_operator_makes_this_neighbor(before: str, after: str, piece: str, ch
     ("before", "after", "change"),
     [
         ("if y:\n    x = 1\nreturn x", "if y is not None:\n    x = 1\nreturn x", "if it asks whether that is None"),
-        ("if y:\n    x = 1\nreturn x", "if not y:\n    x = 1\nreturn x", "with the opposite condition"),
         ("if x and y:\n    x = 1", "if x and y is not None:\n    x = 1", "if it asks whether that is None"),
-        ("for z in x:\n    y = z\nreturn y", "for z in x:\n    y += z\nreturn y", "if it is added to what is there"),
         (
             "for z in x:\n    y += z\n    return y",
             "if True:\n    for z in x:\n        y += z\n    return y",
@@ -164,17 +166,14 @@ def test_an_operator_changes_statements(before: str, after: str, change: str) ->
     assert neighbors(before)[after].change.startswith(change)
 
 
-def test_a_decorator_is_left_out() -> None:
-    cell = "@torch.no_grad()\ndef f(x):\n    return x"
-    tree = definitions_in(cell)
-    edit = next(edit for edit in edits_of(tree, cell) if edit.piece == "@torch.no_grad()")
-    with edit.applied():
-        assert ast.unparse(tree) == "def f(x):\n    return x"
-
-
 def test_the_same_edit_is_made_wherever_it_occurs() -> None:
     edit = neighbors("a = x.float()\nreturn a @ y.float()")["a = x\nreturn a @ y"]
     assert (edit.piece, edit.lines) == (".float()", (2, 3))
+
+
+def test_what_is_written_to_at_two_places_is_a_new_tensor_at_both() -> None:
+    edit = neighbors("x += y\nx += 1\nreturn x")["x = x + y\nx = x + 1\nreturn x"]
+    assert (edit.piece, edit.lines) == ("x += y` and `x += 1", (2, 3))
 
 
 def test_axes_that_are_exchanged_and_put_back_are_others_both_times() -> None:

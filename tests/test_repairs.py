@@ -148,11 +148,6 @@ def pairwise_dots(a, b):
     B, M, D = a.shape
     return (a[:, :, None] * b[:, None]).sum(dim=-1)
 """
-TURNED_AND_SCALED = """
-def attend(query, key, value):
-    weights = (query @ key.mT / 2).softmax(dim=-1)
-    return weights, weights @ value
-"""
 FIXED_WIDTH = """
 def soft_lookup(query, key, value, temperature=1.0):
     shares = (key @ query / temperature).softmax(dim=-1)
@@ -160,18 +155,6 @@ def soft_lookup(query, key, value, temperature=1.0):
     for share, v in zip(shares, value, strict=True):
         output = output + share * v
     return output
-"""
-KEPT_AS_A_VIEW = """
-@contextmanager
-def ablate_head(module, head):
-    D = module.out_proj.in_features // module.num_heads
-    columns = module.out_proj.weight.data[:, head * D : (head + 1) * D]
-    old = columns
-    columns.zero_()
-    try:
-        yield
-    finally:
-        columns.copy_(old)
 """
 TWO_SLIPS = """
 def attend(query, key, value):
@@ -184,15 +167,6 @@ def attend(query, key, value):
     weights = (query @ key.mT).softmax(dim=-1)
     return weights @ (key * 1), weights
 """
-FIRST_SENTENCE_FOR_ALL = """
-def additive_scores(query, key, w_q, w_k, v):
-    B, L, S = len(query), query.shape[1], key.shape[1]
-    scores = torch.zeros(B, L, S)
-    for i in range(L):
-        for j in range(S):
-            scores[:, i, j] = (query[0, i] @ w_q.mT + key[0, j] @ w_k.mT).tanh() @ v
-    return scores
-"""
 PIECES = """
 def split_heads(x, num_heads):
     if x.size(-1) % num_heads:
@@ -204,20 +178,6 @@ def attend(query, key, value, dropout=0.0):
     weights = (query @ key.mT).softmax(dim=-1)
     weights = torch.nn.functional.dropout(weights, dropout + 0.5)
     return weights @ value, weights
-"""
-WITHOUT_DOTS = """
-def pairwise_dots(a, b):
-    return torch.einsum("...md,...nd->mn", a, b)
-"""
-OVERLAPPING = """
-def split_heads(x, num_heads):
-    size = x.size(-1) // num_heads
-    if size * num_heads != x.size(-1):
-        raise ValueError("no whole heads")
-    heads = torch.empty(x.size(0), num_heads, x.size(1), size, dtype=x.dtype)
-    for h in range(num_heads):
-        heads[:, h] = x[:, :, h : h + size]
-    return heads
 """
 WITHOUT_AN_AXIS_FOR_QUERIES = """
 def attend(query, key, value):
@@ -251,8 +211,6 @@ def score_std(d_k, n, generator):
 @pytest.mark.parametrize(
     ("lesson", "exercise", "cell", "said"),
     [
-        ("00_warm_up", "pairwise_dots", WITHOUT_DOTS, 'Line 3, `torch.einsum("...md,...nd->mn", a, b)`: with `...`'),
-        ("06_multi_head_attention", "split_heads", OVERLAPPING, "Line 8, `h : h + size`: with its start at a multiple"),
         ("02_queries_keys_values", "attend", WITHOUT_AN_AXIS_FOR_QUERIES, "Line 6, "),
         (
             "03_scaling",
@@ -313,8 +271,6 @@ def score_std(d_k, n, generator):
             FIXED_WIDTH,
             "Line 4, `torch.zeros(3)`: with a size of one of the arguments",
         ),
-        ("02_queries_keys_values", "attend", TURNED_AND_SCALED, "With two changes, every check passes: "),
-        ("09_train_and_look_inside", "ablate_head", KEPT_AS_A_VIEW, "Line 6, `old = columns`: if a copy of it is kept"),
         ("02_queries_keys_values", "attend", TWO_SLIPS, "With two changes, every check passes: "),
         (
             "02_queries_keys_values",
@@ -322,7 +278,6 @@ def score_std(d_k, n, generator):
             KEYS_MIXED,
             "Line 4, `key`: with an argument in its place that nothing",
         ),
-        ("01_why_attention", "additive_scores", FIRST_SENTENCE_FOR_ALL, "With two changes, every check passes: "),
         (
             "06_multi_head_attention",
             "split_heads",
@@ -343,24 +298,16 @@ def test_a_call_that_the_solution_makes_too_is_not_left_out() -> None:
     assert found is None or "Without" not in found.sentence
 
 
-def test_nothing_is_said_of_an_edit_that_makes_a_shape_right_alone() -> None:
-    cell = "def attend(query, key, value):\n    weights = (query @ key.mT + 1) / 2\n    return weights, weights @ value"
-    assert not sentence("02_queries_keys_values", "attend", cell)
-
-
-PAST_AN_ERROR = """
+RIGHT_IN_ONE_CASE_WITH_ONE_EDIT = """
 def temperature_softmax(x, temperature, dim=-1):
     if temperature == 0.5:
-        return (x / temperature).softmax(dim)
-    return ((x == x) - x).softmax(dim)
+        return (x // temperature).softmax(dim)
+    return (0 - x).softmax(dim)
 """
 
 
-def test_nothing_is_said_of_an_edit_that_gets_past_an_error_and_makes_a_part_right_alone() -> None:
-    assert not sentence("04_softmax", "temperature_softmax", PAST_AN_ERROR)
-    assert "temperature 0.5 comes out right" in sentence(
-        "04_softmax", "temperature_softmax", PAST_AN_ERROR.replace("(x == x)", "0").replace("x / t", "x // t")
-    )
+def test_nothing_is_said_of_an_edit_that_makes_a_part_right_alone() -> None:
+    assert not sentence("04_softmax", "temperature_softmax", RIGHT_IN_ONE_CASE_WITH_ONE_EDIT)
 
 
 def test_nan_is_followed_to_where_it_comes_from() -> None:
@@ -379,7 +326,7 @@ def test_nan_is_followed_to_where_it_comes_from() -> None:
     said = (
         "Infinity appears first in line 2, `(x * 1000).exp()`, and NaN in line 3, `y / y.sum(dim=dim, keepdim=True)`."
     )
-    assert next(Search(cell, [target], [run(cell)], run, trace=trace).found()).startswith(said)
+    assert next(Search(cell, [target], [run(cell)], run, trace=trace).found()).nan.startswith(said)
 
 
 def test_no_repair_leaves_an_argument_without_effect() -> None:

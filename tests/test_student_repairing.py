@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 
+from autograder.judging.case import Seen
 from autograder.judging.inputs import PUBLIC_SEED
 from autograder.judging.target import Target
 from autograder.judging.values import Outcome
@@ -40,7 +41,7 @@ def told(cell: str, names: dict[str, Any] | None = None) -> str:
     names = {**KEY.reference, **(names or {})}
     work = defined(cell, names)
     outcomes: list[Outcome] = [check.values(work, PUBLIC_SEED) for check in CHECKS]
-    return search_in_copy(defining_cell(work), CHECKS, targets(), outcomes, names)
+    return search_in_copy(defining_cell(work), CHECKS, targets(), outcomes, names).repair
 
 
 def test_a_repair_is_told() -> None:
@@ -60,7 +61,7 @@ def test_the_cell_is_that_of_a_decorated_function_too() -> None:
 def test_what_no_cell_defines_is_left_alone() -> None:
     assert defining_cell(told) == ""
     assert defining_cell(torch.add) == ""
-    assert search_in_copy("", CHECKS, targets(), [], {}) == ""
+    assert search_in_copy("", CHECKS, targets(), [], {}) == Seen()
 
 
 def test_where_processes_cannot_be_forked_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +80,7 @@ def test_nothing_remains_of_the_trials(tmp_path: Path, capfd: pytest.CaptureFixt
     outcomes = [check.values(work, PUBLIC_SEED) for check in CHECKS]
     capfd.readouterr()
     before = len(names["seen"]), torch.random.get_rng_state(), random.getstate(), set(vars(torch.Tensor))
-    words = search_in_copy(cell, CHECKS, targets(), outcomes, names | KEY.reference)
+    words = search_in_copy(cell, CHECKS, targets(), outcomes, names | KEY.reference).repair
     after = len(names["seen"]), torch.random.get_rng_state(), random.getstate(), set(vars(torch.Tensor))
     del torch.Tensor.extra
     assert words.startswith("Without `2 *` in line 7")

@@ -16,6 +16,7 @@ from ..errors import LessonError
 from .allowed import CodeReader
 from .battery import asking, choices_in
 from .black_box import BlackBox, black_boxes_in, misplaced, name_sent
+from .case import Seen
 from .check import (
     Check,
     Invariance,
@@ -241,8 +242,8 @@ class AnswerKey:
         targets = self.targets(exercise, seed)[: len(found)]
         messages, hints = self.messages(exercise), self.hints(exercise)
         calls = self.calls(exercise)
-        search = cache(partial(self._search, exercise, seed, found, cell, run, calls)) if run else str  # of one budget
-        return judge(exercise, targets, found, messages, hints, cell, search, calls)
+        search = cache(partial(self._search, exercise, seed, found, cell, run, calls)) if run else Seen  # of one budget
+        return judge(exercise, targets, found, messages, hints, cell, search)
 
     def _search(
         self,
@@ -252,7 +253,7 @@ class AnswerKey:
         cell: str,
         run: RunOnCheck,
         calls: Sequence[str],
-    ) -> str:
+    ) -> Seen:
         """Run the student's cell edited; an edit has to pass on inputs drawn from another seed too."""
         asked = len(outcomes)
         checks = self.checks_of(exercise)[:asked]

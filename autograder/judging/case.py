@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .compare import Picture
 from .target import Target
 from .values import Outcome
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a student reads of how their code ran, as it is and edited.
+
+    Args:
+        nan: where NaN appears first.
+        cut: what autograd cannot follow, where a gradient was lost.
+        repair: the edit with which every check passes.
+        any_value: the edit is another number, of which many would do.
+    """
+
+    nan: str = ""
+    cut: str = ""
+    repair: str = ""
+    any_value: bool = False
+
+    @property
+    def proof(self) -> str:
+        """The edit with which every check passes, '' where any other number would do."""
+        return "" if self.any_value else self.repair
 
 
 @dataclass(frozen=True)
@@ -21,8 +43,7 @@ class Case:
         messages: what the author wrote about each known mistake, by the mistake's name.
         hints: the number of the hint that fits a known mistake, where the author named one.
         source: the student's code, '' where that is not known.
-        calls: which meaningful functions the solution calls; None where that is not known.
-        search: runs the student's code edited, and says which edit passes, or makes a part right; '' for none.
+        search: runs the student's code, as it is and edited, and returns what was seen.
     """
 
     targets: Sequence[Target]
@@ -31,8 +52,7 @@ class Case:
     messages: Mapping[str, str] = field(default_factory=dict)
     hints: Mapping[str, int] = field(default_factory=dict)
     source: str = ""
-    calls: Collection[str] | None = None
-    search: Callable[[], str] = str
+    search: Callable[[], Seen] = Seen
 
     @property
     def target(self) -> Target:

@@ -19,7 +19,6 @@ from .edits import family_of
 from .exceptions import line_of, meaning, what_happened
 from .fingerprint import (
     Fingerprint,
-    distance,
     fingerprint,
     form_of,
     is_far_too_large,
@@ -27,14 +26,13 @@ from .fingerprint import (
     same_leaf,
     size_of,
 )
-from .observations import unread_names
-from .recognize import PRAISE, SENTENCES, mutants_that_fit, proof, told, with_proof
-from .sentences import ANSWERS, PROVED
+from .observations import seen_in
+from .recognize import PRAISE, SENTENCES, mutants_that_fit, told, with_proof
+from .sentences import ANSWERS
 from .target import Target, shows_numbers
 from .values import Leaf, Lost, Outcome, Raised, Returned, in_form_of
 
 HOME_ROUNDING, EXACT_PICTURE = 2e-3, 1e-4
-NEARLY = 5e-3  # of a tensor's size: right to two or three digits
 FAR_TOO_MUCH = Lost(ANSWERS["too large"])  # what another check gave, where it explains nothing
 
 
@@ -91,7 +89,7 @@ def known_mistake(case: Case) -> Explanation | None:
     well, if there is one.
     """
     fits = mutants_that_fit(case)
-    best = [fit for fit in fits if fit.everywhere] or [fit for fit in fits if fit.visible]
+    best = [fit for fit in fits if fit.everywhere] or [fit for fit in fits if fit.visible and not case.target.hidden]
     alone = len({family_of(fit.name) for fit in best}) == 1
     for fit in best:
         if PRAISE.search(case.messages[fit.name]) and not fit.whole:
@@ -114,7 +112,7 @@ def known_mistake_in_another_form(case: Case) -> Explanation | None:
     """In the dtypes and shapes that were asked for, the values would be a known mistake's: two things are wrong."""
     outcomes = [in_form_of(o, t.right) for t, o in zip(case.targets, case.outcomes, strict=True)]
     failed = [i for i, (t, o) in enumerate(zip(case.targets, outcomes, strict=True)) if not t.accepts(o)]
-    if outcomes[case.first] is case.outcome or not failed or proof(case):
+    if outcomes[case.first] is case.outcome or not failed or case.search().proof:
         return None
     again = replace(case, outcomes=outcomes, first=failed[0])
     fits = [fit for fit in mutants_that_fit(again) if has_own_numbers(again, fit.name)]
@@ -138,18 +136,15 @@ def named(case: Case, mistake: str) -> Explanation:
 
 
 def repair(case: Case) -> Explanation | None:
-    """An edit of the student's own code passes the check: it was run."""
-    sentence = case.search()
-    if not PROVED.search(sentence):
+    """An edit of the student's own code passes every check: it was run."""
+    proved = case.search().repair
+    if not proved:
         return None
-    in_part = "" if ANSWERS["passes"] in sentence else unread(case)
-    message = " ".join(filter(None, [cause(case), in_part, sentence]))
     returned = isinstance(case.outcome, Returned) and case.target.hidden
     trouble = kind_of_trouble(fingerprint(case.outcome), case.target.right) if returned else ""
     form = trouble in ("The result has another shape", "The result has another dtype")
     differs = ANSWERS["trouble unseen"].format(trouble=trouble) if form else ANSWERS["differs"]
-    unseen = " ".join(filter(None, [differs, in_part, sentence]))
-    return Explanation(message, unseen)
+    return Explanation(f"{cause(case)} {proved}".strip(), f"{differs} {proved}")
 
 
 def cause(case: Case) -> str:
@@ -175,26 +170,12 @@ def what_is_there(case: Case) -> Explanation:
     """No more than what came out, or where it differs; of a hidden check, no more than the kind of trouble."""
     outcome = case.outcome
     message = what_came_out(case.target, outcome)[0] or ANSWERS["only numbers"]
-    nearly = f"{ANSWERS['nearly']} " if is_nearly_right(case) else ""
     if isinstance(outcome, Lost):
         kind = "overtime" if outcome.overtime else "no return" if outcome.reason == NO_RETURN else "no value"
         return Explanation(message, ANSWERS[f"{kind} unseen"], complete=True, sentence=f"{kind} unseen")
     trouble = kind_of_trouble(fingerprint(outcome), case.target.right) if case.target.hidden else ""
-    unseen = f"{nearly}{ANSWERS['trouble unseen'].format(trouble=trouble)}" if trouble else ""
-    return Explanation(f"{nearly}{message}", unseen, complete=True)
-
-
-def is_nearly_right(case: Case) -> bool:
-    """Say whether the first wrong tensor is right to two or three digits."""
-    outcome, right = case.outcome, case.target.right.get("leaves", {})
-    for leaf in outcome.leaves() if isinstance(outcome, Returned) else ():
-        known, mine = right.get(leaf.path, {}), leaf_fingerprint(leaf)
-        if "products" in known and not is_right(leaf, known, case.target):
-            alike = (
-                all(mine.get(what) == known.get(what) != "bool" for what in ("shape", "dtype")) and "products" in mine
-            )
-            return alike and distance(mine["products"], known["products"]) <= NEARLY * known["norm"]
-    return False
+    unseen = ANSWERS["trouble unseen"].format(trouble=trouble) if trouble else ""
+    return Explanation(message, unseen, complete=True)
 
 
 EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same list
@@ -212,8 +193,9 @@ OPEN = (exception, what_is_there)  # they leave it open what in the code is to b
 
 
 def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
-    """Return an explanation with what was seen in the code: by reading it, and by running it edited."""
-    more = " ".join(filter(None, (unread(case), case.search())))
+    """Return an explanation with what was seen in the code: by reading it, by running it, and by running it edited."""
+    seen = case.search()
+    more = " ".join(filter(None, (unread(case), seen.nan, seen.cut, seen.repair)))
     if not more:
         return explanation
     said_again = explanation.message == what_came_out(case.target, case.outcome)[0]  # by the detail
@@ -224,8 +206,8 @@ def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
 
 
 def unread(case: Case) -> str:
-    """Return what nothing in the code reads."""
-    return "" if is_overtime(case) else " ".join(unread_names(case.source))
+    """Return what strikes the eye in the code: which arguments nothing reads, say."""
+    return "" if is_overtime(case) else " ".join(seen_in(case.source))
 
 
 def is_overtime(case: Case) -> bool:

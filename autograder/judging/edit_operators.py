@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from .larger_edits import added_up, argument_for_default, caller_kept, end_of_zero, moved_out, none_asked
+from .larger_edits import argument_for_default, caller_kept, moved_out, none_asked, not_added_up
 from .sentences import CHANGES
 from .site import (
     Change,
@@ -29,17 +29,13 @@ from .smaller_edits import (
     argument_deleted,
     argument_passed,
     axis_added,
-    axis_removed,
     call_deleted,
-    decorator_deleted,
-    dots_returned,
     end_moved,
     expression_around,
     help_passed,
     index_deleted,
     keyword_given,
     keyword_shared,
-    multiple_of_its_size,
     names_of_loops,
     other_number,
     other_pair_of_axes,
@@ -47,12 +43,10 @@ from .smaller_edits import (
     size_of_an_argument,
     statement_deleted,
     unused_argument,
-    whole_axis,
 )
 from .syntax import called, is_self, number_in
 
 LONGEST_LIST = 6
-ROUNDING = "1e-4"
 
 SIMILAR_SIGNS = "+: - *; -: + /; *: / + @; /: * //; //: % / *; %: //; @: *; &: |; |: &; **: *; ^: ** & |"
 INSTEAD = {sign.strip(): others.split() for sign, others in (entry.split(":") for entry in SIMILAR_SIGNS.split(";"))}
@@ -60,13 +54,9 @@ RULES: Sequence[tuple[str, ...]] = (  # a key of `CHANGES`, a form, and what it 
     ("sign", "-A", "A"),
     ("sign", "~A", "A"),
     ("sign", "not A", "A"),
-    ("one case", "A if B else C", "A", "C"),
     ("none", "A or B", "A if A is not None else B"),
     *(("sides", f"A {sign} B", f"B {sign} A") for sign in ("-", "/", "@", "%")),
     *(("operation", f"A {sign} B", *(f"A {other} B" for other in others)) for sign, others in INSTEAD.items()),
-    ("joined", "A or B", "A and B"),
-    ("joined", "A and B", "A or B"),
-    ("cases", "A if B else C", "C if B else A"),
     ("other transpose", "A.T", "A.mT"),
     ("other transpose", "A.mT", "A.T"),
 )
@@ -84,41 +74,6 @@ def rule(kinds: Sequence[str]) -> Operator:
                     yield site.becomes(kind, filled(parsed_template(template), parts))
 
     return by_rules
-
-
-def copy_kept(site: Site) -> Iterator[Change]:
-    """`old = w[:, a:b]` becomes `old = w[:, a:b].clone()`: it is no view then."""
-    node = site.node
-    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-        value = node.value
-        if isinstance(value, ast.Subscript | ast.Attribute | ast.Name) or called(value) in ("detach", "view"):
-            yield site.becomes("copy kept", with_fields(node, value=made("A.clone()", A=value)))
-
-
-def rounding_allowed(site: Site) -> Iterator[Change]:
-    """`a != b` becomes `abs(a - b) > 1e-4`, `torch.equal` becomes `allclose`: everywhere at once too."""
-    node, new = site.node, None
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        new = compared_with_tolerance(node.left, type(node.ops[0]), node.comparators[0])
-    elif called(node) in ("ne", "eq", "equal") and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        left, right = node.args if len(node.args) == 2 else (node.func.value, node.args[0])
-        if called(node) == "equal":
-            new = made(f"torch.allclose(A, B, atol={ROUNDING}, equal_nan=True)", A=left, B=right)
-        else:
-            new = compared_with_tolerance(left, ast.NotEq if called(node) == "ne" else ast.Eq, right)
-    if new is not None:
-        yield Change(new, site.code(), CHANGES["tolerance"], alike="tolerance")
-
-
-def compared_with_tolerance(left: ast.expr, sign: type[ast.cmpop], right: ast.expr) -> ast.expr | None:
-    """Return a comparison that leaves room for rounding, or None where that makes no sense."""
-    if (isinstance(right, ast.Constant) and not isinstance(right.value, int | float)) or isinstance(right, ast.Tuple):
-        return None
-    forms: dict[type[ast.cmpop], str] = {ast.Eq: "abs(A - B) <= {}", ast.NotEq: "abs(A - B) > {}"}
-    if number_in(right) == 0:
-        forms |= {ast.Gt: "A > {}", ast.LtE: "A <= {}"}
-    new: ast.expr | None = made(forms[sign].format(ROUNDING), A=left, B=right) if sign in forms else None
-    return new
 
 
 AXES_IN_FRONT = r"\b{name}\b[^().]*\(\.\.\.((?:, *\w+)*)\)"
@@ -157,29 +112,17 @@ def axes_in_front(site: Site) -> Iterator[Change]:
 
 # Another operation, order or name
 
-OPPOSITE = {"<": "> >=", "<=": "> >=", ">": "< <=", ">=": "< <=", "==": "!=", "!=": "=="}
-COMPARED = {type(made(f"A {sign} B").ops[0]): sign for sign in ["<", "<=", ">", ">=", "==", "!="]}
+EQUAL_TOO = {ast.Lt: ast.LtE, ast.Gt: ast.GtE}
+EQUAL_NOT = {other: sign for sign, other in EQUAL_TOO.items()}
 
 
 def other_comparison(site: Site) -> Iterator[Change]:
-    """`a < b` becomes `a <= b`, and every other comparison; so does each of a chain."""
+    """`a < b` becomes `a <= b`, and the reverse; so does each of a chain."""
     ops = site.node.ops if isinstance(site.node, ast.Compare) else []
     for i, op in enumerate(ops):
-        sign = COMPARED.get(type(op), "")
-        equal = {"<": "<=", ">": ">=", "<=": "<", ">=": ">"}.get(sign, "")
-        kinds = {equal: "equal too" if "=" in equal else "equal not"} if equal else {}
-        kinds |= dict.fromkeys(OPPOSITE.get(sign, "").split(), "opposite")
-        for other in dict.fromkeys((*kinds, *COMPARED.values())) if sign else ():
-            if other != sign:
-                changed = [*ops[:i], made(f"A {other} B").ops[0], *ops[i + 1 :]]
-                yield site.becomes(kinds.get(other, "comparison"), with_fields(site.node, ops=changed))
-
-
-def condition_changed(site: Site) -> Iterator[Change]:
-    """`if x` becomes `if not x`."""
-    node = site.node
-    if isinstance(node, ast.If | ast.IfExp):
-        yield site.becomes("condition", with_fields(node, test=made("not A", A=node.test)), node.test)
+        for kind, others in (("equal too", EQUAL_TOO), ("equal not", EQUAL_NOT)):
+            if other := others.get(type(op)):
+                yield site.becomes(kind, with_fields(site.node, ops=[*ops[:i], other(), *ops[i + 1 :]]))
 
 
 def exchanged(site: Site) -> Iterator[Change]:
@@ -212,8 +155,6 @@ eval: train; train: eval; append: extend; extend: append; round: floor ceil; flo
 ceil: floor round; isqrt: sqrt; split: chunk; chunk: split
 """
 SIBLINGS = {name.strip(): others.split() for name, others in (entry.split(":") for entry in SIMILAR.split(";"))}
-CONFUSED = {"split": "pieces", "chunk": "pieces", "repeat_interleave": "repeated", "repeat": "repeated"}
-CONFUSED |= {"append": "added", "extend": "added"}
 TOGETHER = {"stack": "stack", "cat": "cat"}  # whoever takes one for the other does so for keys and for values
 
 
@@ -224,22 +165,25 @@ def sibling_called(site: Site) -> Iterator[Change]:
         return
     for other in SIBLINGS.get(name, ()):
         new = with_fields(node, func=with_fields(node.func, attr=other))
-        yield Change(new, site.code(), CHANGES[CONFUSED.get(name, "function")], alike=TOGETHER.get(name, ""))
+        yield Change(new, site.code(), CHANGES["function"], alike=TOGETHER.get(name, ""))
     if name.endswith("_") and not name.startswith("_"):
         yield site.becomes("not in place", with_fields(node, func=with_fields(node.func, attr=name.rstrip("_"))))
 
 
 def new_not_in_place(site: Site) -> Iterator[Change]:
-    """`x += y` becomes `x = x + y`; `x[m] = 0` and `x.add_(y)` work on a copy."""
+    """`x += y` becomes `x = x + y`; `x[m] = 0` and `x.add_(y)` work on a copy: everywhere at once too."""
     match site.node:
         case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
-            yield site.becomes("not in place", made(f"{name} = A", A=ast.BinOp(made(name), op, value)))
+            new, kind = made(f"{name} = A", A=ast.BinOp(made(name), op, value)), "not in place"
         case (
             ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name)), *_])
             | ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name)))
             | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))))
         ) as node if not isinstance(node, ast.Expr) or called(node.value).endswith("_"):
-            yield site.becomes("copy", statements_of([made(f"{name} = {name}.clone()"), node]))
+            new, kind = statements_of([made(f"{name} = {name}.clone()"), node]), "copy"
+        case _:
+            return
+    yield Change(new, site.code(), CHANGES[kind], alike=kind)
 
 
 TAKE_CONDITIONS = ("masked_fill", "masked_fill_", "where", "logical_and", "logical_or", "any", "all")
@@ -290,17 +234,12 @@ def sign_added(site: Site) -> Iterator[Change]:
 
 
 def returned_or_raised(site: Site) -> Iterator[Change]:
-    """`return ValueError(…)` becomes `raise ValueError(…)`; what is printed, or nothing, is returned."""
-    node, function = site.node, site.parent
-    match node:
+    """`return ValueError(…)` becomes `raise ValueError(…)`; what is printed is returned."""
+    match site.node:
         case ast.Return(value=ast.Call() as call) if called(call).endswith("Error"):
             yield site.becomes("raised for returned", ast.Raise(call, None))
-        case ast.Expr(value=ast.Call() as call) if called(call).endswith("Error"):
-            yield site.becomes("raised", ast.Raise(call, None))
         case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[first, *_])):
             yield site.becomes("returned for printed", ast.Return(first))
-        case ast.Assign(value=value) if isinstance(function, ast.FunctionDef) and function.body[-1] is node:
-            yield site.becomes("returned", ast.Return(value))
 
 
 def cut_anew(site: Site) -> Iterator[Change]:
@@ -364,29 +303,18 @@ def other_name(site: Site) -> Iterator[Change]:
 
 OPERATORS: Mapping[Size, Sequence[Operator]] = {
     Size.DELETION: (
-        *(help_passed, rounding_allowed),  # where these apply, they are what is meant
-        *(call_deleted, side_deleted, rule(("sign", "one case")), argument_deleted, index_deleted),
-        *(decorator_deleted, statement_deleted),
+        *(help_passed, moved_out),  # where these apply, they are what is meant
+        *(call_deleted, side_deleted, rule(("sign",)), argument_deleted, index_deleted, statement_deleted),
     ),
     Size.CONSTANT: (
         *(size_of_an_argument, other_number, other_pair_of_axes, axis_added, keyword_shared, keyword_given, end_moved),
-        *(unused_argument, argument_passed, argument_for_default, dots_returned, multiple_of_its_size),
-        *(whole_axis, copy_kept, end_of_zero),
+        *(unused_argument, argument_passed, argument_for_default),
     ),
     Size.OPERATION: (
-        rule(("none", "operation", "joined", "sides", "cases", "other transpose")),
-        *(
-            none_asked,
-            condition_changed,
-            added_up,
-            returned_or_raised,
-            new_not_in_place,
-            other_comparison,
-            exchanged,
-            steps_swapped,
-        ),
+        rule(("none", "operation", "sides", "other transpose")),
+        *(none_asked, not_added_up, returned_or_raised, new_not_in_place, other_comparison, exchanged, steps_swapped),
         *(inverted, sibling_called, method_added, sign_added, cut_anew),
     ),
-    Size.WHOLE: (moved_out, caller_kept, axes_in_front),
-    Size.NAME: (axis_removed, other_name),
+    Size.WHOLE: (caller_kept, axes_in_front),
+    Size.NAME: (other_name,),
 }

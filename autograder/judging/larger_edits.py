@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from .sentences import CHANGES
 from .site import Change, Site, defaults_of, line_of, made, parameters_of, statements_of, with_fields
 from .smaller_edits import expression_around
-from .syntax import called, number_in
+from .syntax import called
 
 Block = ast.For | ast.While | ast.With | ast.If
 
@@ -23,14 +23,11 @@ def moved_out(site: Site) -> Iterator[Change]:
             yield Change(statements_of(order), site.code(statement), CHANGES[kind], line_of(statement))
 
 
-def added_up(site: Site) -> Iterator[Change]:
-    """`x += y` becomes `x = y`; in a loop, `x = y` becomes `x += y`."""
+def not_added_up(site: Site) -> Iterator[Change]:
+    """`x += y` becomes `x = y`."""
     match site.node:
         case ast.AugAssign(target=target, value=value):
             yield site.becomes("plain", made("A = B", A=target, B=value))
-        case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value):
-            if any(isinstance(parent, ast.For | ast.While) for parent in site.parents):
-                yield site.becomes("added up", made("A += B", A=target, B=value))
 
 
 def argument_for_default(site: Site) -> Iterator[Change]:
@@ -54,14 +51,6 @@ def none_asked(site: Site) -> Iterator[Change]:
                 yield site.becomes("none", made("A is None", A=inner))
             case ast.Name() | ast.Attribute() as inner:
                 yield site.becomes("none", made("A is not None", A=inner))
-
-
-def end_of_zero(site: Site) -> Iterator[Change]:
-    """`x[:-n]` becomes `x[: -n or None]`, and `x[-n:]` nothing where n is 0."""
-    node, parent = site.node, site.parent
-    if isinstance(parent, ast.Slice) and isinstance(node, ast.UnaryOp) and number_in(node) is None:
-        end = "A or None" if parent.upper is node else "A or 1 << 40"
-        yield site.becomes("zero", made(end, A=node), expression_around(site))
 
 
 WRITING = ("append", "extend", "insert", "pop", "popitem", "remove", "clear", "sort", "reverse", "update", "setdefault")

@@ -1,21 +1,16 @@
-"""What a student's code says of itself, without being run: arguments that nothing reads, results that nothing keeps."""
+"""What a student's code says of itself, without being run: arguments that nothing reads, draws of its own."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Any
-
-from torch import Tensor
 
 from .sentences import OBSERVED
-from .site import defaults_of, in_one_line, parameters_of
-from .syntax import DRAW, called, definition, is_self, parsed
+from .site import in_one_line, parameters_of
+from .syntax import DRAW, called, definition, parsed
 
 MOST_NAMED = 2
 NOT_READ = ("self", "cls")
-READ_BY_NAME = {"getattr", "vars", "children", "modules", "named_children", "named_modules", "__dict__"}
-NOT_FOR_RESULTS = ("backward", "register_hook", "retain_grad", "add", "sort")  # the last two are a set's and a list's
 MEANINGFUL = (  # steps that are hardly another way of writing one that a solution takes
     *("mean", "std", "var", "median", "multinomial", "bernoulli", "cumsum", "cumprod"),
     *("log2", "log10", "tanh", "sigmoid", "relu", "gelu", "sin", "cos", "prod", "dropout", "softmax", "norm"),
@@ -78,64 +73,23 @@ def parts_of(source: str) -> Iterator[ast.AST]:
     return (part for statement in parsed(source) for part in ast.walk(statement))
 
 
-def unread_names(source: str) -> list[str]:
-    """Return sentences about what nothing reads: arguments, what a class makes, values, results that are dropped."""
+def seen_in(source: str) -> list[str]:
+    """Return sentences about a student's code: arguments that nothing reads, draws that ignore a generator."""
     sentences = []
-    for node in parsed(source):
-        functions = functions_in(node)
-        for function in functions:
-            if unread := unread_parameters(function):
-                kind = "unread" if len(unread) == 1 else "unread ones"
-                sentences.append(OBSERVED[kind].format(name="` and `".join(unread)))
-        sentences += [OBSERVED["unread field"].format(name=name) for name in unread_fields(node)]
-        sentences += [said for function in functions for said in (*unread_values(function), *slips_in(function))]
+    for function in (function for node in parsed(source) for function in functions_in(node)):
+        if unread := unread_parameters(function):
+            kind = "unread" if len(unread) == 1 else "unread ones"
+            sentences.append(OBSERVED[kind].format(name="` and `".join(unread)))
+        sentences += own_draws(function)
     return sentences[:MOST_NAMED]
 
 
-def unread_fields(node: ast.stmt) -> list[str]:
-    """Return the fields of `self` where a class keeps what a call makes, such as a layer, and which it never reads."""
-    inner = [part for part in ast.walk(node) if isinstance(node, ast.ClassDef)]
-    read = {part.attr for part in inner if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load)}
-    if read & READ_BY_NAME or any(called(part) in READ_BY_NAME for part in inner):
-        return []
-    stored = [pair for part in inner if isinstance(part, ast.Assign) for pair in stored_in(part)]
-    made = [target for target, value in stored if isinstance(value, ast.Call) and isinstance(target, ast.Attribute)]
-    return list(dict.fromkeys(t.attr for t in made if is_self(t.value) and t.attr not in read))
-
-
-def unread_values(function: ast.FunctionDef) -> Iterator[str]:
-    """Yield a sentence about each value that a function names and never reads, or makes and does not keep."""
-    inner = list(ast.walk(function))
-    outer = {name for part in inner if isinstance(part, ast.Global | ast.Nonlocal) for name in part.names}
-    read = names_in(function) | outer
-    for part in inner:
-        names = [target.id for target in getattr(part, "targets", ()) if isinstance(target, ast.Name)]
-        if isinstance(part, ast.Assign) and names and not names[0].startswith("_") and not read.intersection(names):
-            yield OBSERVED["unread value"].format(name=names[0], line=part.lineno)
-        elif isinstance(part, ast.Expr) and is_new_tensor(part.value):
-            yield OBSERVED["dropped"].format(code=in_one_line(ast.unparse(part)), line=part.lineno)
-
-
-def slips_in(function: ast.FunctionDef) -> Iterator[str]:
-    """Yield a sentence about each loop that ends at once, draw without the generator, and None taken for a no."""
-    optional = [name for name, default in defaults_of(function).items() if getattr(default, "value", "") is None]
-    parts: Iterator[Any] = ast.walk(function)
-    for part in parts:
-        loops = isinstance(part, ast.For | ast.While) and isinstance(part.body[-1], ast.Return | ast.Break)
-        if loops and not any(isinstance(inner, ast.Continue) for inner in ast.walk(part)):
-            yield OBSERVED["one round"].format(line=part.lineno, end=part.body[-1].lineno)
+def own_draws(function: ast.FunctionDef) -> Iterator[str]:
+    """Yield a sentence about each draw that does not come from the generator that was passed in."""
+    for part in ast.walk(function):
         if called(part) in DRAW and "generator" in set(parameters_of(function)) - names_in(part):
-            yield OBSERVED["own draw"].format(line=part.lineno, code=in_one_line(ast.unparse(part)))
-        asked = [getattr(part, "test", None), *getattr(part, "values", ())]  # of an `if`, of `and` and `or`
-        asked += [part.operand] if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not) else []
-        for name in (each.id for each in asked if isinstance(each, ast.Name) and each.id in optional):
-            yield OBSERVED["none as false"].format(line=part.lineno, name=name)
-
-
-def is_new_tensor(node: ast.expr) -> bool:
-    """Say whether an expression calls a tensor's method that changes nothing, and so is there for its result alone."""
-    method = called(node) if isinstance(getattr(node, "func", None), ast.Attribute) else ""
-    return callable(getattr(Tensor, method, None)) and not method.endswith("_") and method not in NOT_FOR_RESULTS
+            code = in_one_line(ast.unparse(part))
+            yield OBSERVED["own draw"].format(line=getattr(part, "lineno", 0), code=code)
 
 
 def calls_in(reference: str, exercise: str) -> list[str]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from .case import Case, Explanation
 from .fingerprint import Fingerprint, fingerprint, same
 from .observations import parts_of
-from .sentences import ANSWERS, ANY_VALUE, OBSERVED
 from .syntax import called
 from .target import Target, shows_numbers
 from .values import Returned
@@ -102,7 +101,7 @@ def told(explanation: Explanation, name: str, case: Case, *, alone: bool) -> Exp
     own = shows_numbers(target.mistakes[name], target.right, target.tolerance, own=True)
     if not own and not speaks_of(explanation.message, case.source):
         return None
-    if not own and not alone and proof(case):
+    if not own and not alone and case.search().proof:
         return None
     passed = any(t.accepts(o) for t, o in zip(case.targets, case.outcomes, strict=True) if not t.hidden)
     if not isinstance(case.outcome, Returned) and not passed:
@@ -112,19 +111,14 @@ def told(explanation: Explanation, name: str, case: Case, *, alone: bool) -> Exp
 
 
 def with_proof(explanation: Explanation, case: Case) -> Explanation:
-    """Return an author's words with the edit of the student's code that passes, where it says more than a number."""
-    if not (proved := proof(case)):
-        cut = SENTENCES.split(case.search())[0]  # which line it is, where a gradient was lost
-        said = cut.startswith(OBSERVED["cut"].split("{")[0])
-        return replace(explanation, message=f"{explanation.message} {cut}") if said else explanation
-    sure = [sentence for sentence in SENTENCES.split(explanation.message) if not OPEN.search(sentence)]
-    return replace(explanation, message=" ".join([*sure, proved]))
+    """Return an author's words with the edit of the student's code that passes, or else where a gradient was lost.
 
-
-def proof(case: Case) -> str:
-    """Return the edit of the student's code with which every check passes, '' where any other number would do."""
-    repair = case.search()
-    return repair if ANSWERS["passes"] in repair and not ANY_VALUE.search(repair) else ""
+    What the author asks is left out then. An edit to any other number says too little.
+    """
+    seen, said = case.search(), [explanation.message]
+    if seen.proof:
+        said = [sentence for sentence in SENTENCES.split(explanation.message) if not OPEN.search(sentence)]
+    return replace(explanation, message=" ".join(filter(None, [*said, seen.proof or seen.cut])))
 
 
 def without_praise(message: str) -> str:

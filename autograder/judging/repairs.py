@@ -1,8 +1,7 @@
-"""A repair: an edit of the student's own code with which failed checks pass. It was run, so it is no guess.
+"""A repair: an edit of the student's own code with which every check passes. It was run, so it is no guess.
 
 All one-edit neighbors of the code are tried, smallest first: the first failed check alone, then the others on what
-passes it. Where none passes everything, the edit that passes most is kept, or else the one that makes more of the first
-failed check's values right, and a second one is looked for.
+passes it. Where none passes everything, a second edit is looked for after those that pass most.
 """
 
 from __future__ import annotations
@@ -10,24 +9,23 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from .compare import label_in
+from .case import Seen
 from .exceptions import line_of, meaning
 from .fingerprint import Fingerprint, fingerprint, is_far_too_large
 from .neighbors import Edit
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
 from .target import Target
-from .trace import SUBTRACTED, first_special, marked
+from .trace import first_special, marked
 from .trial import NO_TIME_LEFT
-from .tried import FORMS, Reach, Tried, gained
+from .tried import Tried
 from .values import Lost, Outcome, Raised, Returned
 
 RunEdited = Callable[[str, int], Outcome]
 MANY_NAMES = 3
-MOST_LABELS = 2
-DEFINITE = tuple(CHANGES[kind] for kind in ("generator", "mode", "copy", "copy kept", "not in place", "none", "size"))
+DEFINITE = tuple(CHANGES[kind] for kind in ("generator", "mode", "copy", "not in place", "none", "size"))
 MOST_LINES = 4
 MOST_FIRST_STEPS = 3
 TOO_LARGE = Lost(ANSWERS["too large"])
@@ -35,26 +33,15 @@ TOO_LARGE = Lost(ANSWERS["too large"])
 
 @dataclass(frozen=True)
 class Repair:
-    """Edits of a student's code, and what they do.
+    """Edits of a student's code with which every check passes.
 
     Args:
         edits: one, or two that are both needed.
-        passed: how many checks pass with them.
-        checks: how many there are.
         others: further edits of one that do the same.
-        gained: what comes out right with them in a check that still fails, where no further check passes.
     """
 
     edits: tuple[Edit, ...]
-    passed: int
-    checks: int
     others: tuple[Edit, ...] = ()
-    gained: str = ""
-
-    @property
-    def complete(self) -> bool:
-        """Whether every check passes."""
-        return self.passed == self.checks
 
     @property
     def sentence(self) -> str:
@@ -62,15 +49,15 @@ class Repair:
         if len(self.edits) > 1:
             return f"{ANSWERS['two']} {ANSWERS['passes']}: {'; '.join(map(clause, self.edits))}."
         words = clause(self.edits[0])
-        words = words[0].upper() + words[1:]
-        if self.gained:
-            return f"{words}, {self.gained} {ANSWERS['in part']}"
-        if not self.complete:
-            return f"{words}, {self.passed} of {self.checks} checks pass, and the rest still do not."
         same = [edit for edit in self.others if is_alike(edit, self.edits[0]) and len(edit.lines) == 1]
         lines = sorted({edit.lines[0] for edit in same} - set(self.edits[0].lines))
         also = f" The same change in {in_lines(lines)} does it too." if 0 < len(lines) < MOST_LINES else ""
-        return f"{words}, {ANSWERS['passes']}.{also}"
+        return f"{words[0].upper()}{words[1:]}, {ANSWERS['passes']}.{also}"
+
+    @property
+    def any_value(self) -> bool:
+        """Whether it is another number, of which many others would do: any mistake may end in one."""
+        return any(ANY_VALUE.search(edit.change) for edit in self.edits)
 
 
 def is_alike(edit: Edit, other: Edit) -> bool:
@@ -130,90 +117,57 @@ class Search:
         self._seen: set[str] = set()
         self._over = False
 
-    def found(self) -> Iterator[str]:
-        """Yield what a student reads about the code that was run, each better than the one before it."""
+    def found(self) -> Iterator[Seen]:
+        """Yield what was seen when the code ran, each time with a better repair."""
         if self._tried.special is None:
             self._tried.special = self._special()
-        yield self._tried.special
+        seen = Seen(self._tried.special.get("nan", ""), self._tried.special.get("cut", ""))
+        yield seen
         for repair in self.repairs():
-            yield repair.sentence if repair.complete else f"{self._tried.special} {repair.sentence}".strip()
+            yield replace(seen, repair=repair.sentence, any_value=repair.any_value)
 
-    def _special(self) -> str:
+    def _special(self) -> dict[str, str]:
         """Say where NaN appears first, or what autograd cannot follow: the code runs again, and is looked at."""
         right = self._targets[self._order[0]].right if self._order else {}
         if not self._tried.tree.body or isinstance(self._before, Lost):
-            return ""
+            return {}
         mine, text = fingerprint(self._before), self._tried.cell
-        kinds = ["back"] if SUBTRACTED.search(text) else []
-        kinds += ["nan"] if has_new_nan(mine, right) else []
+        kinds = ["nan"] if has_new_nan(mine, right) else []
         kinds += ["cut"] if lacks_gradient(self._before, mine, right) else []
         seen = self._trace(marked(text), self._order[0]) if kinds else NO_TIME_LEFT
-        return first_special(seen.tree, text, kinds) if isinstance(seen, Returned) else ""
+        return first_special(seen.tree, text, kinds) if isinstance(seen, Returned) else {}
 
     def repairs(self) -> Iterator[Repair]:
         """Yield what is found, each better than the one before it."""
         every = len(self._targets)
-        if self._reach(ast.unparse(self._tried.tree)).passed:
+        if self._reach(ast.unparse(self._tried.tree)):
             return  # what failed is not what the cell defines
         complete: list[Edit] = []
-        partly: list[tuple[Edit, Reach]] = []
-        for edit, reach in self._reaching():
-            if reach.passed == every:
+        partly: list[tuple[int, Edit]] = []
+        for edit, passed in self._reaching():
+            if passed == every:
                 complete.append(edit)
                 if edit.size is not Size.NAME:  # of names, all have to be known
-                    yield self._repair(complete)
-            elif self._says_something(edit, reach) or (reach.passed > self._passed_before and is_small(edit)):
-                partly.append((edit, reach))
+                    yield repair_of(complete)
+            elif passed > self._passed_before and is_small(edit):
+                partly.append((passed, edit))
         if settled(complete):
-            yield self._repair(complete)
+            yield repair_of(complete)
         if partly and not complete:
-            yield from self._in_steps(sorted(partly, key=lambda step: step[1].rank, reverse=True))
+            yield from self._in_two_steps([edit for _, edit in sorted(partly, key=lambda step: -step[0])])
 
-    def _repair(self, edits: Sequence[Edit]) -> Repair:
-        """Return the repair that edits are of which each passes everything."""
-        best, *others = settled(edits)
-        return Repair((best,), len(self._targets), len(self._targets), tuple(others))
-
-    def _in_steps(self, partly: Sequence[tuple[Edit, Reach]]) -> Iterator[Repair]:
-        """Yield the edit that makes most right, where that says something, and two of which the second passes all."""
-        every = len(self._targets)
-        first, reach = partly[0]
-        if self._is_told(first, reach) and (first.change or reach.gained):  # less code tells little
-            yield Repair((first,), reach.passed, every, gained=self._labels(reach.gained))
-        for first, _ in partly[:MOST_FIRST_STEPS]:
+    def _in_two_steps(self, partly: Sequence[Edit]) -> Iterator[Repair]:
+        """Yield two edits of which the second passes everything."""
+        for first in partly[:MOST_FIRST_STEPS]:
             with first.applied():
-                passing = [edit for edit, other in self._reaching(first) if other.passed == every and is_small(edit)]
-            second = settled(passing)
-            if second:
-                yield Repair((first, second[0]), every, every)
+                reaching = self._reaching(first)
+                passing = [edit for edit, passed in reaching if passed == len(self._targets) and is_small(edit)]
+            if second := settled(passing):
+                yield Repair((first, second[0]))
                 return
 
-    def _is_told(self, edit: Edit, reach: Reach) -> bool:
-        """Say whether an edit that makes a part right leads on: not to a shape, past an error, or to a name alone."""
-        if not reach.gained:
-            return True
-        return not (isinstance(self._before, Raised) or edit.size is Size.NAME or reach.form == "shape")
-
-    def _says_something(self, edit: Edit, reach: Reach) -> bool:
-        """Say whether what an edit makes right of a failed check is not met by chance, or by running less code."""
-        if isinstance(self._before, Raised) and edit.size is Size.DELETION:
-            return False
-        return bool(reach.gained) and (reach.form != "shape" or is_small(edit))
-
-    def _labels(self, paths: Sequence[str]) -> str:
-        """Return what a student calls values of the first failed check, with a verb; '' where there are none."""
-        target = self._targets[self._order[0]]
-        if not paths:
-            return ""
-        if target.hidden or len(paths) > MOST_LABELS:
-            return ANSWERS["more right"]
-        if paths[0] in FORMS:
-            return FORMS[paths[0]]
-        labels = [label_in(path, target.right["leaves"], target.names) for path in paths]
-        return f"{' and '.join(labels)} {'comes' if len(labels) == 1 else 'come'} out right"
-
-    def _reaching(self, after: Edit | None = None) -> Iterator[tuple[Edit, Reach]]:
-        """Yield the edits that pass the first failed check or more of it; of one size where one passes everything."""
+    def _reaching(self, after: Edit | None = None) -> Iterator[tuple[Edit, int]]:
+        """Yield the edits that pass the first failed check, and how many; of one size where one passes everything."""
         every, complete = len(self._targets), None
         for edit, source in self._tried.edits(self._near, after):
             if self._over or (complete is not None and edit.size > complete):
@@ -221,38 +175,29 @@ class Search:
             if source in self._seen:
                 continue
             self._seen.add(source)
-            reach = self._reach(source)
-            if reach.passed == every and not self._confirm(source):
+            passed = self._reach(source)
+            if passed == every and not self._confirm(source):
                 continue
-            complete = edit.size if reach.passed == every and complete is None else complete
-            if reach.passed or reach.gained:
-                yield edit, reach
+            complete = edit.size if passed == every and complete is None else complete
+            if passed:
+                yield edit, passed
 
-    def _reach(self, source: str) -> Reach:
-        """Return how many checks pass; where the first failed one still fails, which of its values are right now."""
+    def _reach(self, source: str) -> int:
+        """Return how many checks an edited cell passes; 0 where the first failed one still fails."""
         if source in self._tried.failed:
-            return self._tried.failed[source]
+            return 0
         passed = 0
         for i in self._order:
             outcome = self._outcome(source, i)
             if outcome == NO_TIME_LEFT:
                 self._over = True
-                return Reach()
+                return 0
             right = self._targets[i].accepts(outcome)
             if not right and i == self._order[0]:
-                reach = Reach() if self._is_as_before(outcome) else self._missed(outcome)
-                self._tried.failed[source] = reach
-                return reach
+                self._tried.failed.add(source)
+                return 0
             passed += right
-        return Reach(passed)
-
-    def _is_as_before(self, outcome: Outcome) -> bool:
-        """Say whether an edit has changed nothing in what the first failed check gives, as most do."""
-        return fingerprint(outcome) == fingerprint(self._before)
-
-    def _missed(self, outcome: Outcome) -> Reach:
-        """Return what an edit has changed in the first failed check, which still fails."""
-        return Reach(gained=gained(self._targets[self._order[0]], self._before, outcome))
+        return passed
 
     def _outcome(self, source: str, i: int) -> Outcome:
         """Run a check on an edited cell; of far too large an answer, nothing is looked at."""
@@ -274,8 +219,14 @@ def lacks_gradient(outcome: Outcome, mine: Fingerprint, right: Fingerprint) -> b
     return any(leaf.get("type") == "NoneType" and "dtype" in theirs.get(p, {}) for p, leaf in leaves.items())
 
 
+def repair_of(edits: Sequence[Edit]) -> Repair:
+    """Return the repair that edits are of which each passes everything."""
+    best, *others = settled(edits)
+    return Repair((best,), tuple(others))
+
+
 def is_small(edit: Edit) -> bool:
-    """Say whether an edit leaves so much of the code that passing some checks tells something. Any number may."""
+    """Say whether an edit leaves so much of the code that it may be one of two steps. Any number may."""
     return edit.size <= Size.OPERATION and not ANY_VALUE.search(edit.change)
 
 

@@ -95,7 +95,7 @@ def side_deleted(site: Site) -> Iterator[Change]:
 
 
 def argument_deleted(site: Site) -> Iterator[Change]:
-    """`f(x, dim=0)` becomes `f(x)`; so does `f(x, 2)`. Over all axes, it may never act at all: see `axis_removed`."""
+    """`f(x, dim=0)` becomes `f(x)`; so does `f(x, 2)`. Over all axes, it may never act at all."""
     node = site.node
     if isinstance(node, ast.Call):
         for keyword in node.keywords:
@@ -114,18 +114,8 @@ def index_deleted(site: Site) -> Iterator[Change]:
             yield Change(value, f"[{site.code(index)}]")
 
 
-def decorator_deleted(site: Site) -> Iterator[Change]:
-    """A function loses one of its decorators."""
-    match site.node:
-        case ast.FunctionDef(decorator_list=decorators) as node:
-            for decorator in decorators:
-                rest = [other for other in decorators if other is not decorator]
-                new = with_fields(node, decorator_list=rest)
-                yield Change(new, f"@{site.code(decorator)}", line=line_of(decorator))
-
-
 def statement_deleted(site: Site) -> Iterator[Change]:
-    """A statement is left out; of an `if` or a `with` the body may stay."""
+    """A statement is left out; of a `with` the body may stay."""
     node = site.node
     if not isinstance(node, ast.stmt) or isinstance(
         node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom | ast.Pass
@@ -137,10 +127,6 @@ def statement_deleted(site: Site) -> Iterator[Change]:
     yield Change(ast.Pass(), head if hasattr(node, "body") else site.code())
     if isinstance(node, ast.With):
         yield Change(statements_of(node.body), head)
-    if isinstance(node, ast.If):
-        yield Change(statements_of(node.body), head, CHANGES["body always"])
-        if node.orelse:
-            yield Change(statements_of(node.orelse), head, CHANGES["other case always"])
 
 
 # Numbers, axes and keywords
@@ -155,6 +141,8 @@ TAKE_AXES = (
     *(*ALONG, "size", "transpose", "swapaxes", "permute", "unsqueeze", "squeeze", "flatten", "unflatten", "diagonal"),
     *("flip", "gather", "sort", "argsort", "chunk", "split", "cat", "stack"),
 )
+SEVERAL_AXES = ("transpose", "swapaxes", "permute", "flatten", "squeeze", "diagonal", "flip")
+SIZE_FIRST = ("chunk", "split", "norm", "diagonal")  # how many, how large or which: the axis comes after it
 TAKE_SIZES = (
     *("zeros", "ones", "empty", "full", "rand", "randn", "arange", "eye", "new_zeros", "new_ones", "new_full"),
     *("view", "reshape", "expand", "unflatten", "repeat"),
@@ -197,14 +185,18 @@ def words_for_number(site: Site, value: float, other: float) -> str:
 
 
 def is_axis(site: Site) -> bool:
-    """Say whether a number says along which axis something happens."""
-    match site.parents[1] if isinstance(site.parent, ast.Tuple) else site.parent:
+    """Say whether a number says along which axis something happens: of a call, which of its arguments it is counts."""
+    in_tuple = isinstance(site.parent, ast.Tuple)
+    match site.parents[1] if in_tuple else site.parent:
         case ast.keyword(arg=name):
             return name in AXIS_NAMES
         case ast.Subscript(value=value):
             return isinstance(value, ast.Attribute) and value.attr == "shape"
-        case parent:
-            return called(parent) in TAKE_AXES
+        case ast.Call(func=ast.Attribute(attr=name), args=args) as call if name in TAKE_AXES:
+            first = (name in SIZE_FIRST) + (not is_method(call))
+            axes = args[first:] if name in SEVERAL_AXES else args[first : first + 1]
+            return any(argument is (site.parent if in_tuple else site.node) for argument in axes)
+    return False
 
 
 def other_values(value: float) -> list[float]:
@@ -249,7 +241,7 @@ def other_pair_of_axes(site: Site) -> Iterator[Change]:
 def axis_added(site: Site) -> Iterator[Change]:
     """`x.softmax()` gets an axis, `x.sum(dim=1)` keeps it, `x.diagonal()` runs over the last two."""
     node, name = site.node, called(site.node)
-    if not isinstance(node, ast.Call) or name not in (*ALONG, "diagonal", "flatten", "squeeze"):
+    if not isinstance(node, ast.Call) or name not in (*ALONG, "diagonal"):
         return
     given = {keyword.arg for keyword in node.keywords}
     others = (not is_method(node)) + (name == "diagonal")  # arguments that come before the axes
@@ -262,19 +254,6 @@ def axis_added(site: Site) -> Iterator[Change]:
         yield site.becomes("two axes", with_keywords(node, dim1=-2, dim2=-1))
     elif name in ALONG:
         yield from (site.becomes("one axis", with_keywords(node, dim=axis)) for axis in (-1, -2, 0, 1))
-    else:
-        for axis in (-2, 1, -3, -1):
-            call = ast.Call(node.func, [*node.args, constant(axis)], node.keywords)
-            yield site.becomes("from axis" if name == "flatten" else "one axis", call)
-
-
-def axis_removed(site: Site) -> Iterator[Change]:
-    """`x.all(dim=1)` becomes `x.all()`."""
-    node = site.node
-    if isinstance(node, ast.Call) and called(node) in REDUCED:
-        rest = [keyword for keyword in node.keywords if keyword.arg not in AXIS_NAMES]
-        if len(rest) < len(node.keywords):
-            yield site.becomes("all axes", ast.Call(node.func, node.args, rest))
 
 
 def keyword_shared(site: Site) -> Iterator[Change]:
@@ -346,31 +325,3 @@ def help_passed(site: Site) -> Iterator[Change]:
     if "dropout" in name and not is_owned_by_self(node) and site.in_method:
         dropout = ast.Call(node.func, node.args[:2], kept)
         yield site.becomes("mode", with_keywords(dropout, training=made("self.training")))
-
-
-def whole_axis(site: Site) -> Iterator[Change]:
-    """`x[0, i]` becomes `x[:, i]`, and so does every index like it."""
-    match site.node:
-        case ast.Subscript(slice=ast.Tuple(elts=items), ctx=ast.Load()) as node:
-            for i, item in enumerate(items):
-                if number_in(item) in (0, -1):
-                    changed = ast.Tuple([*items[:i], ast.Slice(), *items[i + 1 :]], ast.Load())
-                    new = with_fields(node, slice=changed)
-                    yield Change(new, site.code(), CHANGES["whole axis"], alike="whole axis")
-
-
-def multiple_of_its_size(site: Site) -> Iterator[Change]:
-    """`x[h : h + d]` becomes `x[h * d : h * d + d]`."""
-    match site.node:
-        case ast.Slice(lower=ast.expr() as low, upper=ast.BinOp(left=left, op=ast.Add(), right=size)) as node:
-            if ast.dump(left) == ast.dump(low):
-                start, end = made("A * B", A=low, B=size), made("A * B + B", A=low, B=size)
-                yield site.becomes("multiple", with_fields(node, lower=start, upper=end))
-
-
-def dots_returned(site: Site) -> Iterator[Change]:
-    """`einsum("...md,...nd->mn", …)` becomes `einsum("...md,...nd->...mn", …)`."""
-    text = getattr(site.node, "value", None) if called(site.parent) == "einsum" else None
-    before, _, after = text.partition("->") if isinstance(text, str) else ("", "", "")
-    if after and "..." in before and "..." not in after:
-        yield site.becomes("dots", ast.Constant(f"{before}->...{after.strip()}"), site.parent)

@@ -26,8 +26,7 @@ from .syntax import parsed
 MARK = "# where NaN appears first"  # the last line of code that is looked at
 MOST_ENTRIES, MOST_ITEMS = 2**18, 100  # of one value
 KINDS: dict[str, Any] = {"nan": torch.isnan, "infinity": torch.isposinf, "graph": lambda x: tensor(x.requires_grad)}
-FIRST = ("nan", "infinity", "cut", "back")  # rows of the table
-SUBTRACTED = re.compile(r"\[[^\]]*\w\s*-")  # in an index
+FIRST = ("nan", "infinity", "cut")  # rows of the table
 NEW = re.compile(r"_like$|^new_")  # functions whose results belong in no graph
 Position = tuple[int, ...]  # first and last line, first and last column
 NOWHERE: Position = (0, 0, 0, 0)
@@ -43,7 +42,7 @@ def marked(cell: str) -> str:
 
 
 class SpecialWatch(TorchFunctionMode):
-    """Notes which call in a cell first made NaN of other numbers, or infinity, left the graph, or counted from the end.
+    """Notes which call in a cell first made NaN of other numbers, or infinity, or left the graph.
 
     Args:
         file: the name under which the cell's code was compiled.
@@ -60,7 +59,6 @@ class SpecialWatch(TorchFunctionMode):
         result = func(*args, **(kwargs or {}))
         seen = {kind for kind in ("nan", "infinity") if kind not in came_in and is_in(kind, result)}
         seen |= {"cut"} if "graph" in came_in and leaves_graph(func, result) else set()
-        seen |= {"back"} if func is Tensor.__getitem__ and is_negative(args[1]) else set()
         for kind in (kind for kind in seen if not any(self._first[kind])):
             self._first[kind] = position_in(self._file, sys._getframe(1))
         return result
@@ -87,11 +85,6 @@ def leaves_graph(func: Any, result: Any) -> bool:
     return numbers and not NEW.search(name) and not is_in("graph", result)
 
 
-def is_negative(index: Any) -> bool:
-    """Say whether an index, or one of several, counts from the end."""
-    return any(type(each) is int and each < 0 for each in (index if isinstance(index, tuple) else (index,)))
-
-
 def is_in(kind: str, value: Any) -> bool:
     """Say whether NaN, or infinity, is in a value; of one with very many entries nothing is said."""
     if isinstance(value, list | tuple | dict):
@@ -111,29 +104,27 @@ def position_in(file: str, frame: FrameType | None) -> Position:
     return tuple(number or 0 for number in found) if None not in found else NOWHERE
 
 
-def first_special(table: Any, text: str, kinds: Collection[str]) -> str:
-    """Say which expression of a cell first gave what; '' where none did.
+def first_special(table: Any, text: str, kinds: Collection[str]) -> dict[str, str]:
+    """Say which expression of a cell first gave what, by kind, where one did.
 
     Args:
         table: what a submission's process sent. It may send anything.
         text: the cell.
-        kinds: what to say something about: "nan", "cut", "back".
+        kinds: what to say something about: "nan", "cut".
     """
     if not isinstance(table, Tensor) or table.shape != (len(FIRST), 4) or table.dtype != torch.float64:
-        return ""
+        return {}
     if not bool(((table >= 0) & (table < 2**31)).all()):
-        return ""
-    nan, infinity, cut, back = (in_its_line(tuple(map(int, row)), text) for row in table.tolist())
-    said = []
-    if nan and "nan" in kinds:
+        return {}
+    nan, infinity, cut = (in_its_line(tuple(map(int, row)), text) for row in table.tolist())
+    said = {}
+    if nan:
         kind = "nan after infinity" if infinity not in ("", nan) else "nan from"
-        said.append(OBSERVED[kind].format(nan=nan, infinite=infinity))
-        said += [OBSERVED["exp"]] if re.search(r"\bexp\(", infinity) else []
-    if cut and "cut" in kinds:
-        said.append(OBSERVED["cut"].format(cut=cut))
-    if "back" in kinds and SUBTRACTED.search(back) and not re.search(r"[\[,]\s*-", back):
-        said.append(OBSERVED["back"].format(back=back))
-    return " ".join(said)
+        exp = f" {OBSERVED['exp']}" if re.search(r"\bexp\(", infinity) else ""
+        said["nan"] = OBSERVED[kind].format(nan=nan, infinite=infinity) + exp
+    if cut:
+        said["cut"] = OBSERVED["cut"].format(cut=cut)
+    return {kind: words for kind, words in said.items() if kind in kinds}
 
 
 def in_its_line(position: Position, text: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .case import Case, Failure
+from .case import Case, Failure, Seen
 from .diagnose import explain
 from .sentences import ANSWERS
 from .target import Target
@@ -58,8 +58,7 @@ def judge(
     messages: Mapping[str, str],
     hints: Mapping[str, int] | None = None,
     source: str = "",
-    search: Callable[[], str] = str,
-    calls: Collection[str] | None = None,
+    search: Callable[[], Seen] = Seen,
 ) -> Verdict:
     """Compare one outcome per target.
 
@@ -70,8 +69,7 @@ def judge(
         messages: what to tell a student who made a known mistake, by the mistake's name.
         hints: the number of the hint that fits a known mistake, where the author named one.
         source: the student's code, where it is known; it decides nothing but words.
-        search: runs that code edited, and returns what a student reads about it.
-        calls: which meaningful functions the solution calls; None where that is not known.
+        search: runs that code, as it is and edited, and returns what was seen.
     """
     passed = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
     results = tuple(Result(t.title, t.points, p, t.hidden) for t, p in zip(targets, passed, strict=True))
@@ -80,7 +78,7 @@ def judge(
     if not any(passed) and all(is_stub(outcome) for outcome in outcomes):
         return Verdict(exercise, results, Failure(targets[0].title, "not started"), started=False)
     first = passed.index(False)
-    case = Case(targets, outcomes, first, messages, hints or {}, source, calls, search)
+    case = Case(targets, outcomes, first, messages, hints or {}, source, search)
     try:
         failure = explain(case)
     except SURVIVED as error:  # an explanation never decides about points

@@ -14,6 +14,7 @@ from IPython.display import display
 
 from ..errors import CheckFailed, CourseError, NotStarted
 from ..judging.card import Card, message_of
+from ..judging.case import Seen
 from ..judging.check import Check, checks_in, load_module
 from ..judging.compact import expanded
 from ..judging.inputs import PUBLIC_SEED
@@ -108,13 +109,12 @@ class ReleasedChecks:
         source, cell = source_of(work), defining_cell(work)
         messages, hints = known["messages"], known.get("hints")
 
-        def search() -> str:
+        def search() -> Seen:
             if names is None:
-                return ""
+                return Seen()
             return search_in_copy(cell, checks, targets, outcomes, names, known.get("calls", ()))
 
-        code, calls = cell or "".join(source), known.get("calls")
-        verdict = judge(exercise, targets, outcomes, messages, hints, code, search, calls)
+        verdict = judge(exercise, targets, outcomes, messages, hints, cell or "".join(source), search)
         short = found_in(self.shortcuts, exercise, source) or ran_in(self.shortcuts, exercise, outcomes)
         return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
 

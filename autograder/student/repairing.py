@@ -19,11 +19,13 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
 import torch
 
+from ..judging.case import Seen
 from ..judging.check import Check
 from ..judging.inputs import PUBLIC_SEED
 from ..judging.repairs import Search
@@ -59,10 +61,10 @@ def search_in_copy(
     outcomes: Sequence[Outcome],
     names: Mapping[str, Any],
     calls: Collection[str] = (),
-) -> str:
-    """Return what a student reads about edits of a cell that were run; '' where nothing is found."""
+) -> Seen:
+    """Return what was seen when a cell ran, as it is and edited."""
     if not cell or not hasattr(os, "fork"):
-        return ""
+        return Seen()
     trials = Trials(names, checks[0].exercise, TRIED)
 
     def run(source: str, i: int) -> Outcome:
@@ -72,8 +74,8 @@ def search_in_copy(
         return trials.run(source, checks[i], PUBLIC_SEED)
 
     search = Search(cell, targets, outcomes, run, needed=calls, trace=trace)
-    line = last_line_of_copy(lambda: map(json.dumps, search.found()))
-    return json.loads(line) if line else ""
+    line = last_line_of_copy(lambda: (json.dumps(asdict(seen)) for seen in search.found()))
+    return Seen(**json.loads(line)) if line else Seen()
 
 
 def last_line_of_copy(lines: Callable[[], Iterable[str]]) -> str:

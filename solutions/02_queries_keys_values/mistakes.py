@@ -250,7 +250,8 @@ previous.mutant("positions_as_numbers_from_one", hint=1, body="""
     says="Every row looks at the last column, which happens when positions are plain numbers: the largest always "
     "wins. Give each a direction of its own, such as a row of the identity matrix.")
 previous.mutant("wraps_around", "(torch.arange(length) - 1).clamp(min=0)", "torch.arange(length) - 1", hint=2,
-    says="The first row looks at the last column. There is nothing before it, so it should look at itself.")
+    says="The first row looks at the last column, which is where an index of -1 leads. There is nothing before the "
+    "first token, so it should look at itself.")
 previous.mutant("too_soft", hint=3, body="return shifted(length, -1, sharpness=1.0)", says="Each row looks at the "
     "right column, but with too small a weight. The scores are too close: ask more insistently.")
 previous.mutant("a_gap_for_six", hint=3, body="return shifted(length, -1, sharpness=6.3)", says="Sharp enough for "

@@ -240,7 +240,7 @@ gpt.mutant("gains_drawn", "if parameter.dim() == 2:", "if True:",
 
 rate = solution("learning_rate")
 rate.mutant("begins_at_zero", "(step + 1) / warmup", "step / warmup", hint=2,
-    says="Step 0 has a rate of 0, so it learns nothing. It should have peak / warmup.")
+    says="Each step of the warm-up has the rate of the step before it: step 0 has 0, and should have peak / warmup.")
 rate.mutant("one_part_too_many", "(step + 1) / warmup", "(step + 1) / (warmup + 1)", hint=2,
     says="The warm-up was cut into warmup + 1 parts. Step warmup - 1 should have the peak already.")
 rate.mutant("warm_up_too_long", "step < warmup", "step <= warmup", hint=1,
