@@ -174,6 +174,10 @@ def test_pythons_frozen_modules_are_nobodys_code(module: str) -> None:
     assert is_students(code, dict(names))
 
 
+def test_a_tensor_that_is_printed_is_no_question() -> None:
+    assert questions(lambda: f"{torch.ones(2, 3)}") == ""
+
+
 @pytest.mark.parametrize("given", [nn.Softmax(0), nn.Softmax, Own])
 def test_a_module_or_a_class_among_arguments_is_a_question(given: Any) -> None:
     def work() -> None:

@@ -67,6 +67,7 @@ HOLDERS = (list, tuple, dict, slice)
 FROZEN = "<frozen "
 FROM_TEXT = "<string>"  # where `exec` and `eval` say that code comes from
 INSIDE = f"{LATER}code_within_an_operator"
+OF_NAMED_TUPLES = 3  # globals of the one function that a named tuple has of a text, none of them a built-in
 OF_CHECKS = ("checks.py", "hidden.py")
 FOLDERS = (Path(torch.__file__).parents[1], Path(contextlib.__file__).parent, Path(__file__).parents[1])
 INSTALLED = tuple(str(folder / "_")[:-1] for folder in FOLDERS)  # libraries, Python's own, and this one
@@ -174,6 +175,8 @@ def is_students(code: CodeType, names: Mapping[str, Any]) -> bool:
         code: it.
         names: its globals.
     """
+    if names.get("_tuple_new") is tuple.__new__ and len(names) == OF_NAMED_TUPLES:
+        return False  # PyTorch makes named tuples when a tensor is printed
     file, module = code.co_filename, text(names.get("__name__", ""))
     if file.startswith(FROZEN):  # _collections_abc calls itself collections.abc, which is another module
         module = file[len(FROZEN) : -1]
