@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.authoring.proofs import refusals
-from autograder.judging.intact import classes_changed, remember_classes
+from autograder.judging.intact import classes_changed
 from autograder.judging.operators import (
     CALLER,
     INSIDE,
@@ -213,12 +213,12 @@ def put_in(kind: Any) -> None:
 
 
 @pytest.fixture
-def tensors_patched(monkeypatch: pytest.MonkeyPatch) -> None:
+def tensors_patched() -> Iterator[None]:
     """A student's function in place of a method of all tensors, as an argument of another name puts it there."""
-    for name in ("is_complex", "is_floating_point"):
-        monkeypatch.setattr(torch.Tensor, name, getattr(torch.Tensor, name))
-    remember_classes()
     put_in(torch.Tensor)
+    yield
+    del torch.Tensor.is_complex, torch.Tensor.is_floating_point  # what they hid is their base's
+    assert not classes_changed()
 
 
 @pytest.mark.usefixtures("tensors_patched")
@@ -231,8 +231,14 @@ def test_a_changed_class_is_a_question() -> None:
     assert questions(lambda: torch.ones(2) + 1) == "changed_class"
 
 
+def test_a_hook_that_is_left_open_is_a_question() -> None:
+    with contextlib.ExitStack() as stack:
+        hooks = torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x)
+        assert questions(lambda: stack.enter_context(hooks)) == "hook"
+        assert questions(lambda: torch.ones(2) + 1) == ""
+
+
 def test_a_class_that_python_was_asked_about_is_not_changed() -> None:
-    remember_classes()
     assert inspect.get_annotations(nn.ReLU6) == nn.ReLU6.__annotations__ == {}
     assert not classes_changed()
 

@@ -360,6 +360,11 @@ def note(names: set[str], name: str) -> None:
     names.add(name if len(names) < MOST_NAMES - 1 or name in names else AND_MORE)
 
 
+def saving_hooks() -> Any:
+    """Return what is called with each tensor that is kept for a backward pass; None where nothing is."""
+    return torch._C._autograd._top_saved_tensors_default_hooks(True)
+
+
 @contextlib.contextmanager
 def recording(names: set[str] | None) -> Iterator[None]:
     """Note what runs in the block; nothing where there is no set to note it in.
@@ -372,7 +377,7 @@ def recording(names: set[str] | None) -> Iterator[None]:
     if names is None:
         yield
         return
-    enabled, profile = gc.isenabled(), threading.getprofile()
+    enabled, profile, hooks = gc.isenabled(), threading.getprofile(), saving_hooks()
     gc.disable()
     threading.setprofile(lambda *_: note(names, LATER + "thread"))  # in which nothing is recorded
     try:
@@ -385,6 +390,8 @@ def recording(names: set[str] | None) -> Iterator[None]:
                 on_top = (_get_current_function_mode(), _get_current_dispatch_mode())  # type: ignore[no-untyped-call]
                 if on_top != (functions, operators):
                     note(names, AND_MORE)
+                if saving_hooks() != hooks:  # which the next one who calculates would call
+                    note(names, f"{LATER}hook")
                 if classes_changed():
                     note(names, f"{LATER}changed_class")
     finally:
