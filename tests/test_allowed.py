@@ -85,6 +85,10 @@ def test_a_way_round_in_an_exercises_code_is_shown_to_a_person(code: str, word: 
         ("class attend(torch.Tensor):\n    def __torch_dispatch__(self): pass", "__torch_dispatch__"),
         ("class attend(torch.Tensor):\n    __torch_dispatch__ = classmethod(print)", "__torch_dispatch__"),
         ("class attend:\n    def __class_getitem__(cls, q): return q", "__class_getitem__"),
+        ("class attend:\n    from math import exp as __torch_function__", "__torch_function__"),
+        ("class attend:\n    class __torch_function__: pass", "__torch_function__"),
+        ("class attend:\n    match print:\n        case __torch_function__: pass", "__torch_function__"),
+        ("def attend(q): return q.shell.get_ipython().ev('q')", "get_ipython"),
         ("class attend:\n    def look(self): return self.__globals__", "__globals__"),
         ("class attend:\n    def look(self, n): return getattr(self, '__glo' + n)", "getattr"),
         ("def attend(q):\n    for n in ('exp',): n = '__glo' + n\n    return getattr(q, n)", "getattr"),
@@ -95,7 +99,9 @@ def test_a_way_round_in_an_exercises_code_is_shown_to_a_person(code: str, word: 
         ("import string\ndef attend(q): return string.Formatter().get_field('0.__globals__', q, {})", "string"),
         ("import pickle\ndef attend(q): return pickle.loads(q)", "pickle"),
         ("import inspect\ndef attend(q): return inspect.stack()", "inspect"),
-        ("import numpy\ndef attend(q): return numpy.frombuffer(q)", "numpy"),
+        ("import numpy\ndef attend(q): return numpy.testing.runstring(q, {})", "numpy.testing"),
+        ("def attend(q):\n    for n, k in enumerate(('exp', '__globals__')): q = getattr(q, k)", "__globals__"),
+        ("def zip(*q): return [('__dict__',)]\ndef attend(q):\n    for (n,) in zip(['a']): q = getattr(q, n)", "zip"),
         ("def attend(q): return torch.jit.script(q)", "torch.jit.script"),
         ("def attend(q): return torch.utils.benchmark.Timer(q)", "torch.utils.benchmark"),
         ("def attend(q): return torch.package.PackageImporter(q)", "torch.package"),
@@ -129,6 +135,9 @@ def test_what_no_list_of_ways_round_knew_is_shown_too(code: str, word: str) -> N
         "import re\ndef attend(q): return re.compile('a')",
         "@torch.compile\ndef attend(q): return q",
         "def attend(q, kind='a'):\n    for n, i in (('k', 0), ('v', 1)): q = getattr(q, n)\n    return q",
+        "def attend(q):\n    for i, n in enumerate(['k', 'v']): q = getattr(q, n)\n    return q",
+        "def attend(q):\n    for n, i in zip(['k', 'v'], q): q = getattr(q, n)\n    return q",
+        "import numpy as np\ndef attend(q): return q / np.sqrt(np.prod(q.shape))",
         "def attend(q):\n    functional = torch.nn.functional\n    return functional.relu(q) if type(q) is int else q",
         "try:\n    from typing import Self\nexcept ImportError as why:\n    print(why)\ndef attend(q): return q",
         "from math import *\ndef attend(q): return q * sqrt(2)",
@@ -189,6 +198,11 @@ def test_what_another_cell_does_is_no_question(cell: str) -> None:
         "import gc\ngc.callbacks.append(print)",
         "import os\nos.fork()",
         "import asyncio\nasyncio.sys.settrace(print)",
+        "import ipywidgets\nipywidgets.widgets.interaction.get_ipython().run_cell('x = 1')",
+        "import copy\ncopy.dispatch_table.update({A: print})",
+        "from ipywidgets.widgets.interaction import get_ipython as find",
+        "import IPython.display as d\nd.display_functions.InteractiveShell.instance()",
+        "import matplotlib.pyplot as plt\nplt.importlib = print",
         "import matplotlib.pyplot as plt\nplt.sys.settrace(print)",
         "torch.library.Library('aten', 'IMPL').impl('exp', print)",
         "import __main__\nsetattr(__main__, 'attend', print)",
@@ -298,6 +312,11 @@ def test_ones_own_special_methods_are_nobodys_business(code: str) -> None:
     ("code", "word"),
     [
         ("class A:\n    def look(self): return self._is_view()\ndef attend(q): return A.look(q)", "A.look"),
+        ("class A:\n    def look(self): return self._is_view()\nattend = partial(A.look)", "A.look"),
+        ("class A:\n    def look(self): return self._is_view()\n    seen = look(q)\ndef attend(): return A", "look"),
+        ("class attend:\n    @staticmethod\n    def look(self): return self._is_view()", "self._is_view"),
+        ("class attend:\n    @grab\n    def look(self): return self._is_view()", "self._is_view"),
+        ("class attend:\n    def look(self, q): return super(nn.Module, q)._is_view()", "_is_view"),
         ("def attend(self): return self._is_view()", "self._is_view"),
         ("class attend:\n    def look(self, q):\n        self = q\n        return self._is_view()", "self._is_view"),
     ],
@@ -313,6 +332,7 @@ def test_a_method_with_another_self_is_a_question(code: str, word: str) -> None:
         "class A:\n    def look(self): return self._x\nclass attend(A):\n    def look(self): return A.look(self)",
         "class attend:\n    def __init__(self):\n        self._x = 1\n        self._f = lambda: self._x",
         "class attend:\n    @classmethod\n    def make(cls): return cls._kinds",
+        "class attend(nn.Module):\n    @torch.no_grad()\n    def look(self): return super(attend, self)._x + self._y",
         "def attend(self): return self.mT",
     ],
 )
@@ -421,8 +441,8 @@ def test_what_the_lesson_imports_may_be_used_and_nothing_below_it() -> None:
 
 
 def test_what_is_imported_in_the_same_line_is_not_used_by_it() -> None:
-    assert asked("import torch, numpy as np\nnp.random.seed(0)", "def attend(q): return torch.exp(q)") == ""
-    assert "numpy" in asked("import torch, numpy as np", "def attend(q): return np.exp(q)")
+    assert asked("import torch, scipy as s\ns.special", "def attend(q): return torch.exp(q)") == ""
+    assert "scipy" in asked("import torch, scipy as s", "def attend(q): return s.exp(q)")
 
 
 def test_what_the_solution_uses_is_nobodys_business() -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import inspect
 import sys
 from collections import UserList
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.authoring.proofs import refusals
+from autograder.judging.intact import classes_changed
 from autograder.judging.operators import (
     CALLER,
     INSIDE,
@@ -22,6 +24,7 @@ from autograder.judging.operators import (
     later_code_in,
     recording,
 )
+from autograder.judging.values import Raised, Returned
 from autograder.judging.vocabulary import outside
 
 from .answer_keys import key_of
@@ -171,6 +174,10 @@ def test_pythons_frozen_modules_are_nobodys_code(module: str) -> None:
     assert is_students(code, dict(names))
 
 
+def test_a_tensor_that_is_printed_is_no_question() -> None:
+    assert questions(lambda: f"{torch.ones(2, 3)}") == ""
+
+
 @pytest.mark.parametrize("given", [nn.Softmax(0), nn.Softmax, Own])
 def test_a_module_or_a_class_among_arguments_is_a_question(given: Any) -> None:
     def work() -> None:
@@ -199,6 +206,62 @@ def test_fields_of_what_holds_the_numbers_are_a_question() -> None:
     assert list(later_code_in(tensor)) == []
     tensor.untyped_storage().own = []
     assert list(later_code_in(tensor)) == [LATER + "attributes"]
+
+
+def put_in(kind: Any) -> None:
+    kind.is_complex = kind.is_floating_point = lambda tensor: bool(torch.ones(2).softmax(0).sum())
+
+
+@pytest.fixture
+def tensors_patched() -> Iterator[None]:
+    """A student's function in place of a method of all tensors, as an argument of another name puts it there."""
+    put_in(torch.Tensor)
+    yield
+    del torch.Tensor.is_complex, torch.Tensor.is_floating_point  # what they hid is their base's
+    assert not classes_changed()
+
+
+@pytest.mark.usefixtures("tensors_patched")
+def test_a_recorder_calls_no_method_that_somebody_has_put_in_place_of_pytorchs() -> None:
+    assert not {"softmax", "aten::_softmax", INSIDE} & record(lambda: bool((torch.ones(2) + 1).any()))
+
+
+@pytest.mark.usefixtures("tensors_patched")
+def test_a_changed_class_is_a_question() -> None:
+    assert questions(lambda: torch.ones(2) + 1) == "changed_class"
+
+
+def test_a_hook_that_is_left_open_is_a_question() -> None:
+    with contextlib.ExitStack() as stack:
+        hooks = torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x)
+        assert questions(lambda: stack.enter_context(hooks)) == "hook"
+        assert questions(lambda: torch.ones(2) + 1) == ""
+
+
+def test_a_class_that_python_was_asked_about_is_not_changed() -> None:
+    assert inspect.get_annotations(nn.ReLU6) == nn.ReLU6.__annotations__ == {}
+    assert not classes_changed()
+
+
+def of_stable_softmax(work: Any) -> Any:
+    return key_of("04_softmax").checks_of("stable_softmax")[0].values(work, 5, record=True)
+
+
+@pytest.mark.parametrize("hold", [lambda x: x, lambda x: x.untyped_storage()])
+def test_a_method_of_an_arguments_own_is_a_question(hold: Any) -> None:
+    def answer(x: Tensor, dim: int = -1) -> Tensor:
+        hold(x).detach = lambda: torch.Tensor.detach(x)
+        return x.exp()
+
+    assert f"{LATER}attributes" in of_stable_softmax(answer).ran
+
+
+def test_what_a_function_is_given_as_fields_is_not_called_by_the_judge() -> None:
+    def answer(x: Tensor, dim: int = -1) -> Tensor:
+        raise ValueError("no")
+
+    answer.explain = lambda _outcome: Returned(0)
+    assert of_stable_softmax(answer) == Raised("ValueError", "no")
 
 
 def test_usual_arguments_are_no_question() -> None:

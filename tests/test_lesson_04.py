@@ -25,6 +25,20 @@ def test_stable_softmax_agrees_with_pytorchs(dim: int, size: float) -> None:
     torch.testing.assert_close(REFERENCE["stable_softmax"](x, dim), x.softmax(dim), rtol=1e-10, atol=1e-12)
 
 
+class TemperatureError(ValueError):
+    pass
+
+
+def test_a_value_error_of_ones_own_is_one() -> None:
+    def temperature_softmax(x: torch.Tensor, temperature: float, dim: int = -1) -> torch.Tensor:
+        if temperature <= 0:
+            raise TemperatureError
+        return REFERENCE["temperature_softmax"](x, temperature, dim)
+
+    outcomes = [check.values(temperature_softmax, 1) for check in KEY.checks_of("temperature_softmax")]
+    assert KEY.verdict("temperature_softmax", 1, outcomes).points == 2
+
+
 def test_stable_softmax_has_the_right_gradient() -> None:
     assert gradcheck(REFERENCE["stable_softmax"], torch.randn(3, 4, dtype=torch.float64, requires_grad=True))
 

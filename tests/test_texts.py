@@ -2,12 +2,15 @@
 
 import ast
 import collections
+import dataclasses
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import FunctionType
 
+import matplotlib as mpl
 import pytest
+from matplotlib import pyplot as plt
 
 from autograder.grading.sandbox import server, texts
 
@@ -52,6 +55,31 @@ def test_numbers_in_a_text_and_named_tuples_are_not_meant(asked: list[str]) -> N
 def test_the_hook_says_what_is_wrong() -> None:
     with pytest.raises(RuntimeError, match="numpy was to run a text as code"):
         run_as("numpy.testing", lambda: run_as("numpy.lib", partial(texts.look, "compile", ())))
+
+
+@pytest.fixture
+def other_ways_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for owner, name in ((dataclasses, "_process_class"), (plt, "importlib")):
+        monkeypatch.setattr(owner, name, getattr(owner, name))
+    texts.close_other_ways()
+
+
+@pytest.mark.usefixtures("other_ways_closed")
+def test_a_figure_calls_nothing_that_a_text_names() -> None:
+    with mpl.rc_context({"figure.hooks": ["builtins:print"]}), pytest.raises(AttributeError, match="import_module"):
+        plt.figure()
+
+
+@pytest.mark.usefixtures("other_ways_closed")
+def test_no_dataclass_is_made_of_a_field_whose_name_is_code() -> None:
+    @dataclasses.dataclass
+    class First:
+        a: int = 0
+
+    assert dataclasses.dataclass(type("Second", (First,), {}))(1).a == 1
+    dataclasses.fields(First)[0].name = "a: print(1)"
+    with pytest.raises(TypeError, match="is no name"):
+        dataclasses.dataclass(type("Second", (First,), {}))
 
 
 def test_it_begins_with_the_first_cell(monkeypatch: pytest.MonkeyPatch) -> None:

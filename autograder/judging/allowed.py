@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
-import types
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-
-from torch import Tensor
+from itertools import chain, starmap
 
 from ..errors import escaped
 from .ordinary import (
@@ -29,18 +25,15 @@ from .ordinary import (
     SETTABLE,
     Paths,
 )
+from .private import is_own, is_private, with_another_self
 from .syntax import Path, as_code, bound_at, called, imported, is_self, reachable, wanted_by
 
 PLAIN_KEYWORDS = frozenset({"map_location", "mmap_mode", "number", "repeat"})
 MOST_SHOWN = 80  # characters of a word
-RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType)
-FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if re.match("(f|gi|cr|ag|tb|co)_", name)}
-MAKING = {name for name in dir(Tensor) if name.startswith("_make_")}  # tensors of a class that hides what runs
-MAKING |= {"_evaluate"}  # by which an annotation in a text is looked up
 IN_HEADS = ("dataclasses.dataclass", "contextlib.redirect_")
-OWN = frozenset({"self", "cls"})
 SHOWING = ("print", "str", "repr", "isinstance", "issubclass", "super")
 ANYWHERE = frozenset(dir(builtins)).union(["display", "In", "Out", "_", "__"])  # names that no cell defines
+ITERATING = frozenset({"enumerate", "zip"})  # whose texts are read
 MOST_STEPS = 20
 TOO_LONG = "a path of very many names"
 Names = Mapping[str, Path]
@@ -147,6 +140,7 @@ def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths) -> Iterator[st
         if isinstance(part, ast.Name) and part.id in outside and id(call) not in described:
             yield from (part.id,) if is_asked_about(part.id, call, loops, modules) else ()
         yield from set_in_module(part, names)
+        yield from ITERATING.intersection(bound_at(part))
         if isinstance(part, ast.MatchClass) and part.patterns and not is_builtin(part.cls):
             yield "case"  # which fields are matched by their places, a text says
         leading += [word for word, owner in reached if word in LEADING and owner and not path_of(owner, names)]
@@ -155,32 +149,6 @@ def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths) -> Iterator[st
             if borrowed or (is_private(word, owner) and not (word == "__class__" and id(part) in described)):
                 yield word
     yield from leading
-
-
-def with_another_self(node: ast.stmt, classes: Collection[ast.ClassDef]) -> Iterator[str]:
-    """Yield methods of one's own that are called with another object than `self`, and what another `self` has.
-
-    Args:
-        node: the statement.
-        classes: all that a submission defines.
-    """
-    names = {method.name for kind in classes for method in methods_of(kind) if not method.decorator_list}
-    kinds, parts = {kind.name for kind in classes}, list(ast.walk(node))
-    first = {id(arg) for part in parts for method in methods_of(part) for arg in method.args.args[:1]}
-    others = [part for part in parts if id(part) not in first and not OWN.isdisjoint(bound_at(part))]
-    for part in parts:
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in names:
-            kind = part.func.value
-            if isinstance(kind, ast.Name) and kind.id in kinds and not (part.args and is_self(part.args[0])):
-                yield f"{kind.id}.{part.func.attr}"
-        if others and isinstance(part, ast.Attribute) and is_own(part.value) and is_private(part.attr, node):
-            yield f"self.{part.attr}"
-
-
-def methods_of(node: ast.AST) -> list[ast.FunctionDef]:
-    """Return the functions that a class defines for its objects; none of anything else."""
-    body = node.body if isinstance(node, ast.ClassDef) else []
-    return [statement for statement in body if isinstance(statement, ast.FunctionDef)]
 
 
 def set_in_module(part: ast.AST, names: Names) -> Iterator[str]:
@@ -325,6 +293,8 @@ def reached_for(part: ast.AST, loops: Mapping[str, Sequence[str]]) -> Iterator[t
         yield part.id if isinstance(part, ast.Name) else part.name, None
     elif isinstance(part, ast.Call) and len(part.args) > 1 and asks_by_name(part.func, part.args[0]):
         yield from ((text, part.args[0]) for text in texts_of(part.args[1], loops))
+    else:
+        yield from ((name, None) for name in bound_at(part))
 
 
 def asks_by_name(function: ast.expr, owner: ast.expr) -> bool:
@@ -356,21 +326,17 @@ def loop_texts(parts: Iterable[ast.AST]) -> dict[str, list[str]]:
 
 def columns_of(loop: ast.For | ast.comprehension) -> Iterator[tuple[ast.AST, Sequence[ast.AST | None]]]:
     """Yield what a loop over a list that is written out gives to each of its names."""
-    rows = getattr(loop.iter, "elts", [None])
-    yield loop.target, rows
-    for n, target in enumerate(getattr(loop.target, "elts", [])):
-        yield target, [row.elts[n] if isinstance(row, ast.Tuple) and n < len(row.elts) else None for row in rows]
+    yield from columns(loop.target, loop.iter)
 
 
-def is_private(word: str, owner: ast.AST | None) -> bool:
-    """Say whether a name is the language's or a library's own: of an object's own ones, only the language's."""
-    if word.startswith("__") and word.endswith("__"):
-        return word not in DESCRIBING | CALLED
-    private = word.startswith("_") and word not in DESCRIBING
-    return owner is not None and (word in FRAMES or word in MAKING or (private and not is_own(owner)))
-
-
-def is_own(node: ast.AST) -> bool:
-    """Say whether an expression is the object whose method this is: `self`, `cls`, `super()`."""
-    name = node.func if isinstance(node, ast.Call) else node
-    return isinstance(name, ast.Name) and name.id in {*OWN, "super"}
+def columns(target: ast.AST, rows: ast.AST) -> Iterator[tuple[ast.AST, Sequence[ast.AST | None]]]:
+    """Yield what a name, or each of several ones, is given one after another, also by `enumerate` and `zip`."""
+    together = {"enumerate": [rows, *getattr(rows, "args", [])[:1]], "zip": getattr(rows, "args", [])}
+    names = getattr(target, "elts", [])
+    if called(rows) in together and names:
+        yield from chain(*starmap(columns, zip(names, together[called(rows)], strict=False)))
+        return
+    values = getattr(rows, "elts", [None])
+    yield target, values
+    for n, name in enumerate(names):
+        yield name, [row.elts[n] if isinstance(row, ast.Tuple) and n < len(row.elts) else None for row in values]

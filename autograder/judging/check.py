@@ -23,7 +23,7 @@ from torch import Tensor
 from .black_box import is_box, name_sent, rename, without_body
 from .inputs import Inputs
 from .modules import LESSON_CODE
-from .operators import AND_MORE, note, note_later_code, recording
+from .operators import AND_MORE, attributes_of, note, note_all, note_later_code, recording
 from .parsing import parse
 from .sentences import ANSWERS
 from .settings import changed_settings, settings_now
@@ -88,6 +88,7 @@ class Check:
         if isinstance(outcome, Returned):
             if ran is not None:
                 note_later_code(ran, outcome.tree)
+                note_all(ran, attributes_of(draw.tensors))
             outcome = replace(outcome, changed=draw.changed, settings=settings, ran=tuple(sorted(ran or ())))
         elif isinstance(outcome, Raised) and isinstance(watched, ReturnRecorder):
             outcome = watched.explain(outcome)
@@ -119,7 +120,7 @@ class ReturnRecorder:
     """
 
     def __init__(self, work: Callable[..., Any], ran: set[str] | None = None) -> None:
-        functools.update_wrapper(self, work)
+        functools.update_wrapper(self, work, updated=())  # none of its fields, which may be called as this one's are
         self._work, self._ran = work, ran
         self.__name__ = getattr(work, "__name__", type(work).__name__)
         self._returned: Any = self
@@ -128,8 +129,12 @@ class ReturnRecorder:
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Call the function."""
         self._inside, self._returned = True, self
-        with recording(self._ran):
-            self._returned = self._work(*args, **options)
+        try:
+            with recording(self._ran):
+                self._returned = self._work(*args, **options)
+        finally:
+            if self._ran is not None:
+                note_all(self._ran, attributes_of((args, options)))
         self._inside = False
         if self._ran is not None:
             note_later_code(self._ran, self._returned)

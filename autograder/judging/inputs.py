@@ -52,6 +52,11 @@ class Inputs:
         return at_home if self._at_home else drawn
 
     @property
+    def tensors(self) -> list[Tensor]:
+        """The tensors that were drawn, or made from drawn ones."""
+        return [tensor for tensor, _, _ in self._drawn]
+
+    @property
     def changed(self) -> bool:
         """Whether a tensor or an array that was drawn has been written to since, by whatever way."""
         written = any(not np.array_equal(array, copy, equal_nan=True) for array, copy in self._arrays)

@@ -35,6 +35,8 @@ from torch.autograd.function import BackwardCFunction
 from torch.overrides import TorchFunctionMode, _get_current_function_mode
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
+from .intact import classes_changed
+
 MOST_NAMES = 500  # PyTorch has more operators, but no answer needs so many
 AND_MORE = "(and more)"
 CALLER = "from "
@@ -54,6 +56,8 @@ CALLING = ("apply_", "map_", "map2_", "register_hook", "register_post_accumulate
 READ_BY = ("__iter__", "__getitem__", "__len__", "__getattribute__")
 LIBRARIES = ("collections", "torch", "numpy")
 DEEPEST, MOST_LOOKED_AT = 8, 1000
+# nobody watches while a recorder asks these: a method that somebody has put in their place is not called
+IS_COMPLEX, IS_FLOATING_POINT = torch._C.TensorBase.is_complex, torch._C.TensorBase.is_floating_point
 TO_PYTHON, MOST_NUMBERS = "aten::_local_scalar_dense", 5000
 USUAL_DIGITS, USUAL_NUMBERS = 6, 1000  # of what is printed
 MOST_NODES = 2000  # of a result's graph
@@ -63,6 +67,7 @@ HOLDERS = (list, tuple, dict, slice)
 FROZEN = "<frozen "
 FROM_TEXT = "<string>"  # where `exec` and `eval` say that code comes from
 INSIDE = f"{LATER}code_within_an_operator"
+OF_NAMED_TUPLES = 3  # globals of the one function that a named tuple has of a text, none of them a built-in
 OF_CHECKS = ("checks.py", "hidden.py")
 FOLDERS = (Path(torch.__file__).parents[1], Path(contextlib.__file__).parent, Path(__file__).parents[1])
 INSTALLED = tuple(str(folder / "_")[:-1] for folder in FOLDERS)  # libraries, Python's own, and this one
@@ -121,14 +126,14 @@ class OperatorRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if name == TO_PYTHON:
             self._note_number(args[0])
         result = watched(self._names, self._watch, lambda: func(*args, **kwargs))
-        if isinstance(result, torch.Tensor) and result.is_complex():
+        if isinstance(result, torch.Tensor) and IS_COMPLEX(result):
             note(self._names, "complex")
         return result
 
     def _note_number(self, number: torch.Tensor) -> None:
         """Note that a number leaves PyTorch, by whatever way, as `item` does; printing does not come here."""
         self._left += 1
-        if number.is_floating_point():
+        if IS_FLOATING_POINT(number):
             note(self._names, "item")
         if self._left > MOST_NUMBERS:  # whole numbers and answers to questions may spell out any number
             note(self._names, AND_MORE)
@@ -170,6 +175,8 @@ def is_students(code: CodeType, names: Mapping[str, Any]) -> bool:
         code: it.
         names: its globals.
     """
+    if names.get("_tuple_new") is tuple.__new__ and len(names) == OF_NAMED_TUPLES:
+        return False  # PyTorch makes named tuples when a tensor is printed
     file, module = code.co_filename, text(names.get("__name__", ""))
     if file.startswith(FROZEN):  # _collections_abc calls itself collections.abc, which is another module
         module = file[len(FROZEN) : -1]
@@ -238,6 +245,15 @@ def later_code_in(value: Any, depth: int = 0) -> Iterator[str]:
     elif issubclass(kind, list | tuple | dict) and depth < DEEPEST:
         for item in islice(value.values() if issubclass(kind, dict) else value, MOST_LOOKED_AT):
             yield from later_code_in(item, depth + 1)
+
+
+def attributes_of(values: Iterable[Any], depth: int = 0) -> Iterator[str]:
+    """Yield where tensors have methods or fields of their own: whoever uses them next may call those."""
+    for value in islice(values, MOST_LOOKED_AT):
+        if issubclass(type(value), torch.Tensor) and (vars(value) or vars_of_storage(value)):
+            yield LATER + "attributes"
+        elif any(type(value) is kind for kind in (list, tuple, dict)) and depth < DEEPEST:
+            yield from attributes_of(parts_of(value), depth + 1)
 
 
 def vars_of_storage(tensor: torch.Tensor) -> dict[str, Any]:
@@ -344,6 +360,11 @@ def note(names: set[str], name: str) -> None:
     names.add(name if len(names) < MOST_NAMES - 1 or name in names else AND_MORE)
 
 
+def saving_hooks() -> Any:
+    """Return what is called with each tensor that is kept for a backward pass; None where nothing is."""
+    return torch._C._autograd._top_saved_tensors_default_hooks(True)
+
+
 @contextlib.contextmanager
 def recording(names: set[str] | None) -> Iterator[None]:
     """Note what runs in the block; nothing where there is no set to note it in.
@@ -356,7 +377,7 @@ def recording(names: set[str] | None) -> Iterator[None]:
     if names is None:
         yield
         return
-    enabled, profile = gc.isenabled(), threading.getprofile()
+    enabled, profile, hooks = gc.isenabled(), threading.getprofile(), saving_hooks()
     gc.disable()
     threading.setprofile(lambda *_: note(names, LATER + "thread"))  # in which nothing is recorded
     try:
@@ -369,6 +390,10 @@ def recording(names: set[str] | None) -> Iterator[None]:
                 on_top = (_get_current_function_mode(), _get_current_dispatch_mode())  # type: ignore[no-untyped-call]
                 if on_top != (functions, operators):
                     note(names, AND_MORE)
+                if saving_hooks() != hooks:  # which the next one who calculates would call
+                    note(names, f"{LATER}hook")
+                if classes_changed():
+                    note(names, f"{LATER}changed_class")
     finally:
         threading.setprofile(profile)
         if enabled:

@@ -25,8 +25,8 @@ def listed(names: str) -> frozenset[str]:
 MODULES = listed("""
 __future__ abc bisect call:contextlib.redirect_stderr call:contextlib.redirect_stdout call:dataclasses.dataclass
 call:functools.wraps cmath collections contextlib copy dataclasses enum fractions functools heapq itertools math
-numbers operator random re statistics string sys.float_info sys.maxsize textwrap time torch torch.backends torch.cuda
-torch.nn torch.testing typing warnings
+numbers numpy operator random re statistics string sys.float_info sys.maxsize textwrap time torch torch.backends
+torch.cuda torch.nn torch.testing typing warnings
 """)
 OF_TORCH = (
     listed("""
@@ -54,18 +54,20 @@ google.colab os.chdir torch.profiler.ProfilerActivity uuid call:vars zlib
 """)
 )  # in cells that no exercise leads to: what shows, measures and reads files; `call:` is in a call that shows all of it
 RUN_TEXTS = listed("""
-PIL.ImageMath __future__.barry_as_FLUFL contextlib.redirect_stderr contextlib.redirect_stdout dataclasses.dataclass
-dataclasses.make_dataclass enum.global_enum functools.singledispatch functools.singledispatchmethod
-functools.update_wrapper functools.wraps inspect.signature logging.config matplotlib.backends matplotlib.sphinxext
-matplotlib.testing logging.handlers numpy.load operator.attrgetter operator.methodcaller pandas.eval
-pandas.read_pickle sklearn.utils string.Formatter timeit.repeat timeit.timeit torch.autograd.profiler_util
-torch.cuda.CUDAPluggableAllocator torch.load typing.get_type_hints unittest.mock
+PIL.ImageMath __future__.barry_as_FLUFL contextlib.redirect_stderr contextlib.redirect_stdout copy.dispatch_table
+dataclasses.dataclass dataclasses.make_dataclass enum.global_enum functools.singledispatch
+functools.singledispatchmethod functools.update_wrapper functools.wraps inspect.signature logging.config
+matplotlib.backends matplotlib.sphinxext matplotlib.testing logging.handlers numpy.load operator.attrgetter
+operator.methodcaller pandas.eval pandas.read_pickle sklearn.utils string.Formatter timeit.repeat timeit.timeit
+torch.autograd.profiler_util torch.cuda.CUDAPluggableAllocator torch.load typing.get_type_hints unittest.mock
+numpy.info
 """)  # in those modules, what finds or runs something that a text names
 LEADING = listed("""
 asyncio autograder builtins concurrent ctypes gc importlib inspect joblib multiprocessing os pickle subprocess sys
 threading torch
 """)  # modules that an object from anywhere leads to, if it is a module itself
-SETTABLE = listed("matplotlib os.environ pandas plotly")  # whose settings one may set
+SETTABLE = listed("matplotlib.pyplot.rcParams matplotlib.rcParams os.environ pandas plotly")  # whose one may set
+SHELLS = listed("InteractiveShell get_ipython")  # IPython's, which run texts, wherever they are found
 ASKED_ABOUT = listed("__import__ breakpoint compile eval exec get_ipython globals locals vars")
 MAGICS = frozenset({"load_ext autoreload"}) | listed("""
 autoreload bash capture conda config debug env history html javascript latex lsmagic markdown matplotlib pdb pinfo
@@ -114,9 +116,8 @@ class Paths:
         if ordinary is not None:
             return "", ordinary
         whole = f"{module}.{name}"
-        if not RUN_TEXTS.isdisjoint((whole, origin_of(module, name))) or (
-            name.startswith("_") and name not in DESCRIBING | CALLED
-        ):
+        private = name.startswith("_") and name not in DESCRIBING | CALLED
+        if not RUN_TEXTS.isdisjoint((whole, origin_of(module, name))) or private or name in SHELLS:
             return "", False
         if name == "*":
             return "", is_known(module) and not any(w.startswith(f"{module}.") for w in {*RUN_TEXTS, *MODULES})

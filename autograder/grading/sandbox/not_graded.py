@@ -31,6 +31,11 @@ def why_not_here(error: BaseException | None) -> str:
     return ""
 
 
+def stay(_keep_kernel: bool = False) -> None:
+    """Stay: `quit()` ends a notebook's kernel after the cell, and there is more to run."""
+    say("quit()")
+
+
 def check(_work: Any) -> None:
     """Leave a check out: what it needs is not in the sandbox, and the lesson's own checks run anyway."""
     say("check")
@@ -81,9 +86,7 @@ def replace_what_is_not_run() -> None:
 
 
 def forget_hooks() -> None:
-    """Take away what cells have registered for libraries to call: log handlers and filters, and hooks of figures."""
+    """Take away what cells have registered for libraries to call: log handlers and filters."""
     logging.setLoggerClass(logging.Logger)
     for logger in (logging.root, *logging.root.manager.loggerDict.values()):
         vars(logger).update(handlers=[], filters=[])
-    if "matplotlib" in sys.modules:
-        sys.modules["matplotlib"].rcParams["figure.hooks"] = []

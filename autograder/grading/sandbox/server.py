@@ -28,6 +28,7 @@ from ...errors import SandboxError
 from ...judging import black_box
 from ...judging.black_box import black_boxes_in
 from ...judging.check import Check, checks_in, load_module
+from ...judging.intact import remember_classes
 from ...judging.modules import importable
 from ...judging.trial import Trials
 from ...judging.values import Outcome, Raised, text_of_error
@@ -56,6 +57,7 @@ def main(descriptor: int) -> None:
 def initialize() -> None:
     """Begin as every submission does, whatever the backend: one thread, no denormals, the same random numbers."""
     replace_what_is_not_run()
+    remember_classes()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     torch.default_generator.manual_seed(0)

@@ -13,7 +13,7 @@ from IPython.utils.text import SList
 from traitlets.config import Config
 
 from ...judging.parsing import as_python, without_magic_around
-from .not_graded import CELL_MAGICS, MAGICS, say, why_not_here
+from .not_graded import CELL_MAGICS, MAGICS, say, stay, why_not_here
 
 ShellOutput = dict[str, Any]
 TOO_MUCH: ShellOutput = {"output_type": "stream", "name": "stdout", "text": "\n[more output was left out]\n"}
@@ -90,9 +90,10 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
         super().__init__(config=config, displayhook_class=Hook, display_pub_class=Publisher, **options)
 
     def init_user_ns(self) -> None:
-        """Begin without IPython's own `open`, which opens numbers."""
+        """Begin without IPython's own `open`, which opens numbers, and without leaving."""
         super().init_user_ns()
         self.user_ns.pop("open", None)
+        self.user_ns |= {"exit": stay, "quit": stay}  # IPython's own lead to this shell, which runs texts
 
     def enable_gui(self, gui: str | None = None) -> None:
         """Accept `%matplotlib inline`; there is no window to open."""
@@ -143,10 +144,6 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
         if magic_name in CELL_MAGICS:
             return say(f"%%{magic_name} {line}".strip())
         return super().run_cell_magic(magic_name, line, cell)
-
-    def ask_exit(self) -> None:
-        """Stay: `quit()` ends a notebook's kernel after the cell, and there is more to run."""
-        say("quit()")
 
     def run(self, source: str, most_bytes: int) -> list[ShellOutput]:
         """Run one cell; return its outputs."""

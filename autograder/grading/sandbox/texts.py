@@ -5,14 +5,18 @@ A table's `query` is one way of many, so Python's own audit events are watched, 
 
 from __future__ import annotations
 
+import dataclasses
 import sys
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from types import FrameType
+from typing import Any
 
 TOOLS = {  # run cells, show errors, or read no text of a submission's as code
     *("IPython", "ipykernel", "autograder", "asttokens", "executing", "pure_eval", "stack_data"),
     *("__main__", "checks", "hidden", "reference", "torch", "matplotlib", "decorator"),
 }
+PROCESS_CLASS: Callable[..., type] = dataclasses._process_class  # type: ignore[attr-defined]
 REFUSED = "{library} was to run a text as code. Nobody reads texts, so none is run when graded: write it as Python."
 
 
@@ -20,6 +24,22 @@ REFUSED = "{library} was to run a text as code. Nobody reads texts, so none is r
 def refuse_texts() -> None:
     """Refuse, from now on and for good, to let libraries run texts."""
     sys.addaudithook(look)
+    close_other_ways()
+
+
+def close_other_ways() -> None:
+    """Refuse two texts that no event tells of: the hooks of a figure, and a name that a dataclass's code is made of."""
+    dataclasses._process_class = partial(process_class, PROCESS_CLASS)  # type: ignore[attr-defined]
+    if "matplotlib.pyplot" in sys.modules:
+        vars(sys.modules["matplotlib.pyplot"])["importlib"] = None
+
+
+def process_class(process: Callable[..., type], kind: type, *given: Any, **options: Any) -> type:
+    """Make a dataclass, unless the name of a field has been changed to something that is no name."""
+    fields = (field for base in kind.__mro__ for field in vars(base).get("__dataclass_fields__", {}).values())
+    if any(type(field.name) is not str or not field.name.isidentifier() for field in fields):
+        raise TypeError("The name of a dataclass's field was changed to something that is no name.")
+    return process(kind, *given, **options)
 
 
 def look(event: str, _details: object) -> None:

@@ -1,0 +1,87 @@
+"""Names that are the language's, a library's or a class's own, and whether the object that has them is a method's."""
+
+from __future__ import annotations
+
+import ast
+import re
+import types
+from collections.abc import Collection, Iterator
+
+from torch import Tensor
+
+from .ordinary import CALLED, DESCRIBING, SHELLS, listed
+from .syntax import bound_at, called, is_self
+
+RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType)
+FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if re.match("(f|gi|cr|ag|tb|co)_", name)}
+MAKING = {name for name in dir(Tensor) if name.startswith("_make_")}  # tensors of a class that hides what runs
+MAKING |= {"_evaluate", *SHELLS}  # by which an annotation in a text is looked up, and a text is run
+OWN = frozenset({"self", "cls"})
+AROUND_METHODS = listed("""
+abstractmethod cache cached_property classmethod compile contextmanager enable_grad final getter inference_mode
+lru_cache no_grad override property setter
+""")  # decorators that hand a method its own object
+
+
+def with_another_self(node: ast.stmt, classes: Collection[ast.ClassDef]) -> Iterator[str]:
+    """Yield methods of one's own that are taken from their class, and what another `self` has than a method's.
+
+    Args:
+        node: the statement.
+        classes: all that a submission defines.
+    """
+    names = {method.name for kind in classes for method in methods_of(kind) if not method.decorator_list}
+    kinds, parts = {kind.name for kind in classes}, list(ast.walk(node))
+    methods = [method for part in parts for method in methods_of(part)]
+    first = {id(method.args.args[0]) for method in methods if method.args.args and gives_self(method)}
+    others = [part for part in parts if id(part) not in first and not OWN.isdisjoint(bound_at(part))]
+    with_self = {id(part.func) for part in parts if isinstance(part, ast.Call) and part.args and is_self(part.args[0])}
+    bodies = [inner for part in parts if isinstance(part, ast.ClassDef) for inner in called_in_body(part)]
+    yield from (name for name in bodies if name in names)
+    for part in parts:
+        if not isinstance(part, ast.Attribute):
+            continue
+        kind = part.value.id if isinstance(part.value, ast.Name) else ""
+        if kind in kinds and part.attr in names and id(part) not in with_self:
+            yield f"{kind}.{part.attr}"
+        if others and is_own(part.value) and is_private(part.attr, node):
+            yield f"self.{part.attr}"
+
+
+def methods_of(node: ast.AST) -> list[ast.FunctionDef]:
+    """Return the functions that a class defines for its objects; none of anything else."""
+    body = node.body if isinstance(node, ast.ClassDef) else []
+    return [statement for statement in body if isinstance(statement, ast.FunctionDef)]
+
+
+def gives_self(method: ast.FunctionDef) -> bool:
+    """Say whether a method gets its object: nothing that is put around it may call it with another one."""
+    return all(decorator_name(decorator) in AROUND_METHODS for decorator in method.decorator_list)
+
+
+def decorator_name(decorator: ast.expr) -> str:
+    """Return the last part of a decorator's name."""
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def called_in_body(kind: ast.ClassDef) -> Iterator[str]:
+    """Yield the functions that a class's own body calls by their names, not those of its methods."""
+    for statement in kind.body:
+        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield from map(called, ast.walk(statement))
+
+
+def is_private(word: str, owner: ast.AST | None) -> bool:
+    """Say whether a name is the language's or a library's own: of an object's own ones, only the language's."""
+    if word.startswith("__") and word.endswith("__"):
+        return word not in DESCRIBING | CALLED
+    private = word.startswith("_") and word not in DESCRIBING
+    return owner is not None and (word in FRAMES or word in MAKING or (private and not is_own(owner)))
+
+
+def is_own(node: ast.AST) -> bool:
+    """Say whether an expression is the object whose method this is: `self`, `cls`, `super()`, `super(Kind, self)`."""
+    if isinstance(node, ast.Call):
+        return called(node) == "super" and isinstance(node.func, ast.Name) and all(map(is_own, node.args[1:]))
+    return isinstance(node, ast.Name) and node.id in OWN
