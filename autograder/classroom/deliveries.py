@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from errno import EDQUOT, EIO, ENOSPC, EROFS
@@ -17,6 +17,7 @@ from ..paths import Course, Lesson
 from .attempts import GRADED, REFUSED, USED, Attempt, course_of_copy
 from .collect import collect
 from .exchange import WRITTEN, CollectPlainFiles, Delivery
+from .reader import NOBODY
 from .rules import Rules, duration, now_utc
 from .submissions import TIMESTAMP, files_beside, store_submission, submission_digest, time_in, timestamp_of
 
@@ -156,13 +157,12 @@ class Exchange:
         if changed != self._changed or chosen != waiting:
             self._changed, self._noticed = changed, now
 
-    def _some_of_each(self, names: Collection[str]) -> Iterator[str]:
+    def _some_of_each(self, names: Set[str]) -> Iterator[str]:
         """Yield some folders of each account."""
         taken = Counter[int]()
+        self._owners |= self._exchange.owners_of(names - self._owners.keys())
         for name in sorted(names):
-            owner = self._owners[name] if name in self._owners else self._exchange.owner_of(name)
-            if owner != -1:
-                self._owners[name] = owner
+            owner = self._owners.get(name, NOBODY)
             taken[owner] += 1
             if taken[owner] <= FOLDERS_AT_A_LOOK:
                 yield name
