@@ -93,6 +93,16 @@ def test_nobody_gains_time_by_folders_that_were_not_looked_at(service, exchange,
     assert second["timestamp.txt"].decode() >= before.strftime("%Y-%m-%d %H:%M:%S.%f UTC")
 
 
+def test_what_was_put_off_is_looked_at_however_long_that_takes(service, exchange, monkeypatch) -> None:  # noqa: F811
+    monkeypatch.setattr(deliveries, "FOLDERS_AT_A_LOOK", 1)
+    monkeypatch.setattr(deliveries, "FRESH_SECONDS", -1.0)  # as if the others' work had taken longer
+    for student in ("ada", "bob"):
+        hand_in(exchange, student, "{}")
+    for _ in range(2):
+        service.look()
+    assert sorted(student for _, student in service._waiting) == ["ada", "bob"]
+
+
 def test_who_was_in_time_while_nobody_served_is_in_time(service, exchange, monkeypatch) -> None:  # noqa: F811
     monkeypatch.setattr("autograder.classroom.deliveries.FOLDERS_AT_A_LOOK", 1)
     for student in ("ada", "bob"):

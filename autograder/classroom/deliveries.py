@@ -154,7 +154,9 @@ class Exchange:
             if new := {name for name in chosen if f"+{lesson.name}+" in name}:
                 yield from self._new_of(lesson, new, say)
         self._seen |= chosen  # only now: what could not be looked at now is looked at again
-        if changed != self._changed or chosen != waiting:
+        if chosen != waiting:
+            self._changed = 0.0  # the rest is looked at the next time, whenever that is
+        elif changed != self._changed:
             self._changed, self._noticed = changed, now
 
     def _some_of_each(self, names: Set[str]) -> Iterator[str]:
