@@ -35,6 +35,8 @@ from autograder.grading.sandbox.codec import (
     unpack_outcome,
     unpack_result,
 )
+from autograder.grading.sandbox.limits import Limits
+from autograder.grading.sandbox.session import SubmissionBudget
 from autograder.grading.submission import Submission
 from autograder.grading.untrusted import parse_json
 from autograder.judging import syntax
@@ -283,6 +285,15 @@ def test_outputs_are_counted_in_a_cell_and_in_a_submission() -> None:
 
 
 @needs_sandbox
+def test_all_that_a_submission_shows_is_no_larger_than_what_may_be_handed_in() -> None:
+    shown, budget = 0, SubmissionBudget(Limits())
+    picture = {"output_type": "display_data", "data": {"image/png": "A" * (2**20)}, "metadata": {}}
+    for _ in range(30):
+        result = budget.read(pack({"outputs": [picture], "success": True, "count": 1}), Limits.output_bytes)
+        shown += len(str(result.outputs))
+    assert 2 * 2**20 < shown < BUDGET.bytes
+
+
 def test_a_cell_that_shows_too_much_keeps_its_process(package) -> None:
     notebook = handed_in(package)
     notebook["cells"] += [code("kept = 1\nprint(chr(0x1F600) * 1_900_000)"), code("print('kept', kept)")]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.classroom import deliveries
 from autograder.classroom import exchange as exchange_module
 from autograder.classroom.attempt_writer import Work
 from autograder.classroom.attempts import COPIES, forget_attempts
@@ -92,6 +93,16 @@ def test_nobody_gains_time_by_folders_that_were_not_looked_at(service, exchange,
     assert second["timestamp.txt"].decode() >= before.strftime("%Y-%m-%d %H:%M:%S.%f UTC")
 
 
+def test_what_was_put_off_is_looked_at_however_long_that_takes(service, exchange, monkeypatch) -> None:  # noqa: F811
+    monkeypatch.setattr(deliveries, "FOLDERS_AT_A_LOOK", 1)
+    monkeypatch.setattr(deliveries, "FRESH_SECONDS", -1.0)  # as if the others' work had taken longer
+    for student in ("ada", "bob"):
+        hand_in(exchange, student, "{}")
+    for _ in range(2):
+        service.look()
+    assert sorted(student for _, student in service._waiting) == ["ada", "bob"]
+
+
 def test_who_was_in_time_while_nobody_served_is_in_time(service, exchange, monkeypatch) -> None:  # noqa: F811
     monkeypatch.setattr("autograder.classroom.deliveries.FOLDERS_AT_A_LOOK", 1)
     for student in ("ada", "bob"):
@@ -103,12 +114,15 @@ def test_who_was_in_time_while_nobody_served_is_in_time(service, exchange, monke
 
 
 def test_copies_are_bounded_and_go_when_they_are_not_needed(service, exchange, monkeypatch) -> None:  # noqa: F811
-    monkeypatch.setattr("autograder.classroom.deliveries.MOST_COPIED", 10)
+    monkeypatch.setattr("autograder.classroom.deliveries.MOST_COPIES", 1)
     copies = service.course.attempts / COPIES / "ada"
+    looked, real = [], deliveries.files_in
+    monkeypatch.setattr(deliveries, "files_in", lambda folder: looked.append(folder) or real(folder))
     for _ in range(3):
         hand_in(exchange, "ada", "{}")
         service.look()
     (first,) = copies.glob("*")
+    assert copies not in looked
     service.start()  # the latest replaces the others
     (latest,) = copies.glob("*")
     assert latest != first

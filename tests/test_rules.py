@@ -19,7 +19,7 @@ from autograder.classroom.report import exercises_of, html_of, make_report
 from autograder.classroom.rules import FREE, Rules, duration, rules_now, rules_of
 from autograder.classroom.run import register
 from autograder.classroom.writer import GradebookWriter
-from autograder.errors import CourseError, ScarcityError
+from autograder.errors import CourseError
 from autograder.paths import Course, Lesson
 from autograder.student.feedback import latest_feedback
 from autograder.student.progress import Overview, lesson_progress
@@ -110,7 +110,8 @@ def test_the_first_is_graded_at_once_and_of_those_in_the_pause_the_last() -> Non
     turn = next_turn([first], [], rules(), first.arrived)
     assert turn.chosen == first
     turn = next_turn(others, [attempt(0)], rules(), NOON + 0.6 * MINUTE)
-    assert (turn.chosen, turn.waiting) == (None, tuple(others))
+    assert (turn.chosen, turn.waiting) == (None, tuple(others[1:]))  # what is replaced need not be kept
+    assert [each for each, _ in turn.left_out] == [others[0]]
     turn = next_turn(others, [attempt(0)], rules(), NOON + 4 * MINUTE)
     assert turn.chosen == others[1]
     assert [each for each, _ in turn.left_out] == [others[0]]
@@ -146,14 +147,15 @@ def test_no_more_than_the_rules_allow_is_graded_and_nothing_that_was_collected_b
     assert (old.chosen, [why for _, why in old.left_out]) == (one, [COLLECTED_BEFORE])
 
 
-def test_what_is_ended_for_want_of_memory_is_no_free_try_for_ever() -> None:
-    ended = [
-        Attempt(str(minute), (NOON + minute * MINUTE).isoformat(), REFUSED, str(ScarcityError())) for minute in range(3)
-    ]
+def test_what_has_run_and_could_not_be_graded_is_no_free_try_for_ever() -> None:
+    times = [(NOON + minute * MINUTE).isoformat() for minute in range(3)]
+    ended = [Attempt(time, time, REFUSED, "why", submission="checksum") for time in times]
     again = delivered(2.5)
     assert next_turn([again], ended[:2], rules(attempts=1), again.arrived).chosen == again
     assert next_turn([again], ended, rules(), again.arrived).waiting == (again,)
     assert next_turn([again], ended, rules(attempts=1), again.arrived).left_out[0][0] == again
+    unread = [Attempt(time, time, REFUSED, "not a notebook") for time in times]
+    assert next_turn([again], unread, rules(attempts=1), again.arrived).chosen == again
 
 
 def test_the_best_counts_after_its_penalty_and_of_equals_the_latest() -> None:

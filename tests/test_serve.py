@@ -824,6 +824,16 @@ def test_who_fills_the_exchange_keeps_nobody_waiting(service, exchange, notebook
     assert service.service.waiting == 11
 
 
+def test_the_owners_of_thousands_of_folders_are_found_at_once(reader: HandInService, exchange, monkeypatch) -> None:
+    asked, real = [], Reader._answer
+    monkeypatch.setattr(Reader, "_answer", lambda *given: asked.append(given) or real(*given))
+    for number in range(3000):
+        (exchange / "attention" / "inbound" / f"mallory{number}").mkdir()
+    hand_in(exchange, "bob", "{}")
+    reader.look()
+    assert len(asked) < 10
+
+
 def test_a_folder_that_never_answers_holds_up_nobody(reader: HandInService, exchange, monkeypatch) -> None:
     ask, (silent, written) = Reader.ask, os.pipe()
 

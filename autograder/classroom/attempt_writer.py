@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -59,7 +60,7 @@ from .submissions import (
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
 EARLIER = "It was graded with an earlier version of the lesson."
-MOST_NOTICES = 3  # at once, of what is left out
+MOST_NOTICES, NOTICE_SECONDS = 3, 10.0  # to one student within so long, of what is left out
 LessonOfStudent = tuple[str, str]  # a lesson's name, a student's id
 Say = Callable[[str], None]
 
@@ -89,6 +90,7 @@ class AttemptWriter:
     def __init__(self, course: Course, exchange: CollectPlainFiles, say: Say) -> None:
         self._course, self._exchange, self._say = course, exchange, say
         self.withheld = set[LessonOfStudent]()
+        self._told = dict[str, float]()  # when students were last told that something was left out
         self._prepared: dict[str, LessonPackage] = {}  # lessons that the gradebook knows as they are now
 
     def read_finished(self) -> dict[LessonOfStudent, set[str]]:
@@ -128,7 +130,10 @@ class AttemptWriter:
 
     def leave_out(self, lesson: Lesson, student: str, left_out: Sequence[tuple[Delivered, str]]) -> None:
         """Tell a student that attempts are not graded, and record it."""
-        for delivered, why in left_out[-MOST_NOTICES:]:
+        now = time.monotonic()
+        told = left_out[-MOST_NOTICES:] if now >= self._told.get(student, 0.0) + NOTICE_SECONDS else []
+        self._told |= {student: now} if told else {}
+        for delivered, why in told:
             self._say(f"{escaped(student)}  {lesson.name}  left out  {why}")
             if why != COLLECTED_BEFORE:
                 self.release_notice(lesson, student, delivered.way_back(), why)
@@ -152,7 +157,8 @@ class AttemptWriter:
             if not self._course.submission(lesson, student).parent.exists():
                 store_submission(self._course, lesson, student, work.files)
         self.release_notice(lesson, student, work.files, shown)
-        digest = sha256(work.files[lesson.notebook_name]).hexdigest()
+        ran = not isinstance(error, SubmissionError)
+        digest = sha256(work.files[lesson.notebook_name]).hexdigest() if ran else ""
         attempt = Attempt(work.delivered.name, work.arrived.isoformat(), REFUSED, note, digest)
         write_attempts(self._course, lesson, student, attempt)
         self._say(f"{escaped(student)}  {lesson.name}  needs a person  {note}")

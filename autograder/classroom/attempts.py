@@ -30,7 +30,7 @@ class Attempt:
     arrived: str = ""  # when, UTC, as nbgrader writes times; '' where it was not taken
     status: str = GRADED
     note: str = ""  # why it was not graded
-    submission: str = ""  # the checksum of the notebook
+    submission: str = ""  # the checksum of the notebook, where it has run
     exercises: Mapping[str, int] = field(default_factory=dict)  # each one's points
     of: int = 0  # how many points there are
     penalty: float = 0.0  # what is taken off for being late

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from errno import EDQUOT, EIO, ENOSPC, EROFS
 from functools import partial
 from pathlib import Path
 
-from ..errors import CourseError, GradebookError, ScarcityError, SubmissionError, one_line
+from ..errors import CourseError, GradebookError, SubmissionError, one_line
 from ..judging.card import number
 from ..paths import Course, Lesson
 from .attempts import GRADED, REFUSED, USED, Attempt, course_of_copy
 from .collect import collect
 from .exchange import WRITTEN, CollectPlainFiles, Delivery
+from .reader import NOBODY
 from .rules import Rules, duration, now_utc
 from .submissions import TIMESTAMP, files_beside, store_submission, submission_digest, time_in, timestamp_of
 
@@ -26,12 +27,12 @@ FRESH_SECONDS = 5.0  # a folder that has changed since is looked at again: its t
 FOLDERS_AT_A_LOOK = 20  # folders of one account at each look: who has put thousands there keeps nobody waiting
 LINES_SECONDS = 3600.0  # in which few lines are written about an account's folders
 SETTLED_SECONDS = 10.0  # nbgrader has filled a folder by then
-MOST_COPIED = 50 * 2**20  # bytes of one student's work that waits
+MOST_COPIES = 20  # of one student's work that waits
 COPIED_SECONDS = 2.0  # a file in the inbox that has not changed for so long has been copied there completely
 COLLECTED = "collected by hand"  # before a lesson was graded at hand-in
 COLLECTED_BEFORE = "It was collected before."
 NO_ROOM = (ENOSPC, EDQUOT, EIO, EROFS)  # nobody's attempt can be written down
-NO_MEMORY, FREE_ENDS = str(ScarcityError()), 2
+FREE_ENDS = 2
 ASIDE = ".inbox"  # no student's id begins with a dot
 
 
@@ -104,8 +105,8 @@ class Copy:
 
     def _take(self) -> None:
         student, folder = self._delivery.student, self._kept.submitted.parent.parent
-        if sum(size for _, _, size in files_in(folder)) > MOST_COPIED:
-            raise SubmissionError(f"more than {MOST_COPIED // 2**20} MB of {student}'s work wait to be graded")
+        if len(list(folder.glob("*"))) >= MOST_COPIES:  # counted, and not looked into: that is done often
+            raise SubmissionError(f"{MOST_COPIES} of {student}'s submissions wait to be graded")
         files = dict(self._exchange.files_of(self._lesson, self._delivery))
         if not self._in_time:
             arrived = time_in(files[TIMESTAMP].decode()) or self._delivery.arrived
@@ -153,16 +154,17 @@ class Exchange:
             if new := {name for name in chosen if f"+{lesson.name}+" in name}:
                 yield from self._new_of(lesson, new, say)
         self._seen |= chosen  # only now: what could not be looked at now is looked at again
-        if changed != self._changed or chosen != waiting:
+        if chosen != waiting:
+            self._changed = 0.0  # the rest is looked at the next time, whenever that is
+        elif changed != self._changed:
             self._changed, self._noticed = changed, now
 
-    def _some_of_each(self, names: Collection[str]) -> Iterator[str]:
+    def _some_of_each(self, names: Set[str]) -> Iterator[str]:
         """Yield some folders of each account."""
         taken = Counter[int]()
+        self._owners |= self._exchange.owners_of(names - self._owners.keys())
         for name in sorted(names):
-            owner = self._owners[name] if name in self._owners else self._exchange.owner_of(name)
-            if owner != -1:
-                self._owners[name] = owner
+            owner = self._owners.get(name, NOBODY)
             taken[owner] += 1
             if taken[owner] <= FOLDERS_AT_A_LOOK:
                 yield name
@@ -233,10 +235,10 @@ class Turn:
 def counted(attempts: Sequence[Attempt]) -> list[Attempt]:
     """Return those that are of the number allowed, and after which there is a pause.
 
-    They are those that were graded, and what was ended for want of memory, but for the first few: the computer may have
-    been at fault then, and who hands in such work again and again keeps it busy.
+    They are those that were graded, and what has run and could not be graded, but for the first few: the computer may
+    have been at fault then. Who hands in such work again and again keeps it busy, or asks about hidden checks.
     """
-    ended = [each for each in attempts if each.status == REFUSED and each.note == NO_MEMORY][FREE_ENDS:]
+    ended = [each for each in attempts if each.status == REFUSED and each.submission][FREE_ENDS:]
     return [each for each in attempts if (each.status == GRADED and each.released) or each in ended]
 
 
@@ -252,7 +254,7 @@ def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rule
     wait, and what was collected at a time that is still to come leaves nothing out.
 
     After an attempt that is graded, the next one is the latest that arrives while the pause lasts, or else the first
-    that arrives later.
+    that arrives later. Whatever that one replaces is left out at once, so that few wait, however long the pause is.
     """
     by_hand = attempts[0].when if attempts and attempts[0].delivery == COLLECTED else None
     old = tuple(each for each in deliveries if by_hand and each.arrived <= by_hand <= now)
@@ -267,13 +269,14 @@ def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rule
         return Turn(None, left_out)
     pause = rules.pause_after(used)
     ends = max([new[0].arrived, *(when + pause for when in done[-1:] if when <= new[-1].arrived + pause)])
-    if new[0].arrived < ends and now < ends:
-        return Turn(None, left_out, tuple(new))
     *replaced, chosen = (each for each in new if each.arrived <= ends)
     within = duration(pause.total_seconds())
     why = f"You handed in again within {within} of an attempt: the last one of these is graded."
+    left_out = (*left_out, *((each, why) for each in replaced))
     later = tuple(each for each in new if each.arrived > ends)
-    return Turn(chosen, (*left_out, *((each, why) for each in replaced)), later)
+    if new[0].arrived < ends and now < ends:
+        return Turn(None, left_out, (chosen, *later))
+    return Turn(chosen, left_out, later)
 
 
 def files_in(folder: Path) -> Iterator[tuple[str, int, int]]:

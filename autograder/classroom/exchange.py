@@ -33,7 +33,7 @@ from ..paths import Course, Lesson
 from .archives import CollectionReport
 from .feedback import release_notice
 from .plain_files import FolderContent, file_kind, open_folder, read_folder, status_in
-from .reader import Reader
+from .reader import NOBODY, Reader
 from .rules import now_utc
 from .submissions import (
     MOST_BESIDE,
@@ -149,11 +149,11 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
             return {}
         return {SECRET: secret, TIMESTAMP: now_utc().strftime(WRITTEN).encode()}
 
-    def owner_of(self, folder: str) -> int:
-        """Return whose a folder is; nobody's (-1) where the file system does not say."""
+    def owners_of(self, folders: Collection[str]) -> dict[str, int]:
+        """Return whose folders are, as far as the file system says."""
         with suppress(SubmissionError, OSError), self._inbound() as inbound:
-            return self._reader.ask(status_in, inbound, folder).st_uid
-        return -1
+            return self._reader.owners(inbound, folders)
+        return {}
 
     def _contents(self, inbound: int, folder: str, owner: int, notebook: str | None = None) -> FolderContent:
         """Return what is needed of a folder. Raises FileNotFoundError or SubmissionError where it cannot be read."""
@@ -224,7 +224,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
             except FileNotFoundError:  # taken back
                 continue
             except SubmissionError as error:
-                owner = self.owner_of(name)
+                owner = self.owners_of([name]).get(name, NOBODY)
                 refused[owner] += 1
                 if refused[owner] <= MOST_LINES:
                     report.left_out.append(f"{escaped(name)}: {error}")

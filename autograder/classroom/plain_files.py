@@ -185,6 +185,15 @@ def status_in(root: int, name: str) -> os.stat_result:
     return os.stat(name, dir_fd=root, follow_symlinks=False)
 
 
+def owners_in(root: int, _name: str, names: Sequence[str]) -> dict[str, int]:
+    """Return the user ids that names in a folder, given by its descriptor, belong to; without those that are gone."""
+    owners = {}
+    for name in names:
+        with suppress(OSError):
+            owners[name] = os.stat(name, dir_fd=root, follow_symlinks=False).st_uid
+    return owners
+
+
 def listing(folder: int) -> str:
     """Return the first names in a folder, as text; 'nothing' where it is empty."""
     with os.scandir(folder) as entries:

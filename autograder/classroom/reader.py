@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle, send_handle
@@ -21,11 +21,14 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ..errors import CourseError, SubmissionError
+from .plain_files import owners_in
 
 ANSWER_SECONDS = 10.0
 SILENT_SECONDS = 600.0  # in which what has not answered is not asked again
 START_SECONDS = 60.0
 END_SECONDS = 1.0
+NOBODY = -1  # whose something is where the file system does not say
+NAMES_AT_ONCE = 1000  # whose owners are asked for
 NO_ANSWER = "cannot be read: the file system that it is on does not answer"
 MOUNTED = "cannot be read: another file system is mounted there"
 MOUNTS = Path("/proc/self/mountinfo")
@@ -58,6 +61,23 @@ class Reader:
             raise SubmissionError(NO_ANSWER)
         if is_mounted(folder, name):
             raise SubmissionError(MOUNTED)
+        return self._asked(function, folder, name, *given)
+
+    def owners(self, folder: int, names: Collection[str]) -> dict[str, int]:
+        """Return the user ids that names in a folder belong to, as far as the file system says; many at a time.
+
+        Raises:
+            SubmissionError: it does not answer.
+            CourseError: no process can be started.
+        """
+        now, owners = time.monotonic(), dict[str, int]()
+        left_alone = mounted_in(folder) | {name for name, until in self._silent.items() if now < until}
+        asked = [name for name in names if name not in left_alone]
+        for first in range(0, len(asked), NAMES_AT_ONCE):
+            owners |= self._asked(owners_in, folder, "", asked[first : first + NAMES_AT_ONCE])
+        return owners
+
+    def _asked(self, function: Callable[..., T], folder: int, name: str, *given: Any) -> T:
         self._connection = self._connection or self._start()
         try:
             error, answer = self._answer(self._connection, function, folder, name, *given)
@@ -79,7 +99,8 @@ class Reader:
             raise SubmissionError("cannot be read: the process that reads it has ended") from error
         now = time.monotonic()
         self._silent = {silent: until for silent, until in self._silent.items() if until > now}
-        self._silent[name] = now + SILENT_SECONDS
+        if name:  # of many, nobody knows which one it was; what is mounted is seen the next time
+            self._silent[name] = now + SILENT_SECONDS
         raise SubmissionError(NO_ANSWER)
 
     def _start(self) -> Connection:
@@ -112,13 +133,18 @@ def end(process: subprocess.Popen[bytes], connection: Connection) -> None:
 
 def is_mounted(folder: int, name: str) -> bool:
     """Say whether a file system is mounted at a name in a folder, or below it, as far as the system tells."""
+    return name in mounted_in(folder)
+
+
+def mounted_in(folder: int) -> set[str]:
+    """Return the names in a folder at which, or below which, a file system is mounted, as far as the system tells."""
     try:
-        place = f"{Path(f'/proc/self/fd/{folder}').readlink()}/{name}"
+        place = f"{Path(f'/proc/self/fd/{folder}').readlink()}/"
         rows = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:  # not Linux
-        return False
+        return set()
     points = [re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), row.split(" ")[4]) for row in rows]
-    return any(point == place or point.startswith(f"{place}/") for point in points)
+    return {point.removeprefix(place).partition("/")[0] for point in points if point.startswith(place)}
 
 
 def answer_questions(connection: Connection) -> None:

@@ -32,7 +32,7 @@ from .meter import AsleepError, Meter, TimeAllowance
 START_SECONDS = 120.0  # until a process is ready, on a busy computer, too
 COPY_SECONDS, COPY_ATTEMPTS = 5.0, 3
 TRIAL_SECONDS = 5.0  # of computing and of sleep, for a trial that does not watch its own processor time
-CELLS_FULL_OF_OUTPUT = 8
+CELLS_FULL_OF_OUTPUT = 2  # all that a page shows: about what may be handed in, and ten times a lesson's own
 SMALL = 64 * 2**10
 SENT_TOO_MUCH = "More came out of it than may, so its Python process was stopped."
 MORE_LEFT_OUT = {"output_type": "stream", "name": "stdout", "text": "[more output was left out]\n"}
