@@ -28,7 +28,8 @@ from ..judging.values import Outcome, Returned
 from ..judging.vocabulary import outside
 
 Derive = Callable[[Any], Any]
-GRADED_WITH = (101, 102)  # seeds
+SEED = 20260101
+GRADED_WITH = (SEED, 101)
 
 
 def same_points_under_seeds(key: AnswerKey, seeds: Sequence[int], each: int | None = None) -> Iterator[str]:
