@@ -27,6 +27,8 @@ from autograder.judging.sentences import SHARED
 from autograder.paths import CONFIG_NAME, Course, find_course
 from autograder.student import progress, repairing, telling
 
+from .measurements import measured_already
+
 # the same clone draws the same examples, however busy it is; `pytest --hypothesis-profile=default` looks for new ones
 BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("repeatable", derandomize=True, **BUSY)
@@ -83,6 +85,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=rank)
+    for item in filter(measured_already, items):
+        item.add_marker(pytest.mark.skip(reason="measured before, and nothing has changed: `make test-measured`"))
 
 
 def rank(item: pytest.Item) -> int:

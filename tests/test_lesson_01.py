@@ -93,6 +93,7 @@ def words(length: int, written: Any = lambda x: x) -> Any:
 
 
 @pytest.mark.slow
+@pytest.mark.measures("01_why_attention")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize(
     ("length", "attends", "ranges"),
@@ -112,6 +113,7 @@ def test_copying_fails_with_length_and_attention_brings_it_back(
 
 
 @pytest.mark.slow
+@pytest.mark.measures("01_why_attention")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize(("attends", "ranges"), [(False, {200: (0, 0.1)}), (True, {100: (0.5, 0.9), 200: (0.9, 1)})])
 def test_dates_are_learned_with_attention_only(translator: Any, attends: bool, ranges: Ranges, seed: int) -> None:
@@ -121,6 +123,7 @@ def test_dates_are_learned_with_attention_only(translator: Any, attends: bool, r
 
 
 @pytest.mark.slow
+@pytest.mark.measures("01_why_attention")
 @pytest.mark.parametrize(
     ("length", "written", "ranges"),
     [
@@ -136,6 +139,7 @@ def test_the_number_of_words_is_the_limit_and_not_the_number_of_steps(
 
 
 @pytest.mark.slow
+@pytest.mark.measures("01_why_attention")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_dot_product_translates_dates_as_well(translator: Any, seed: int) -> None:
     def dot(_: Any, state: torch.Tensor, states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

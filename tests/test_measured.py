@@ -57,6 +57,7 @@ def scaling(request: pytest.FixtureRequest) -> dict[str, Any]:
     return names | {"runs": runs}
 
 
+@pytest.mark.measures("03_scaling")
 def test_the_unscaled_model_has_the_largest_gradient_and_learns_badly(scaling: dict[str, Any]) -> None:
     losses = {name: run[0] for name, run in scaling["runs"].items() if name in scaling["FACTORS"]}
     assert {name for name in losses if min(losses[name]) < 0.3} == {"over √d", "over d"}
@@ -64,12 +65,14 @@ def test_the_unscaled_model_has_the_largest_gradient_and_learns_badly(scaling: d
     assert gradients[0] > 2 * gradients[1] > 4 * gradients[2]
 
 
+@pytest.mark.measures("03_scaling")
 def test_decided_queries_are_most_and_have_hardly_any_gradient(scaling: dict[str, Any]) -> None:
     decided, squares = scaling["decided"], scaling["squares"]
     assert 0.65 < decided.double().mean() < 0.85
     assert squares[decided].sum() < 0.1 * squares.sum()
 
 
+@pytest.mark.measures("03_scaling")
 def test_a_model_learns_if_its_gradient_comes_through_the_scaled_softmax(scaling: dict[str, Any]) -> None:
     steps = {name: below_03(scaling["runs"][name][0]) for name in ("over √d", "unscaled", "A", "B")}
     assert max(steps["over √d"], steps["A"]) < 80
@@ -77,6 +80,7 @@ def test_a_model_learns_if_its_gradient_comes_through_the_scaled_softmax(scaling
     assert min(sum(scaling["runs"][name][0][-20:]) / 20 for name in ("unscaled", "B")) > 1
 
 
+@pytest.mark.measures("03_scaling")
 def test_exchanging_gradients_changes_no_weight(scaling: dict[str, Any]) -> None:
     scores = torch.randn(3, 5, requires_grad=True)
     models = {name: scaling[name](1.0) for name in ("Lookup", "Swapped")}
@@ -91,6 +95,7 @@ def below_03(losses: list[float]) -> int:
     return next((step for step, loss in enumerate(losses) if loss < 0.3), len(losses))
 
 
+@pytest.mark.measures("03_scaling")
 def test_over_d_a_larger_rate_makes_up_for_the_smaller_steps(scaling: dict[str, Any]) -> None:
     larger = below_03(scaling["train"](scaling["Lookup"], 1 / 256, rate=4e-3)[0])
     assert larger <= below_03(scaling["runs"]["over √d"][0]) + 5 < below_03(scaling["runs"]["over d"][0])
@@ -111,6 +116,7 @@ def readers() -> dict[str, Any]:
     return cells("06_multi_head_attention", *HEADS)
 
 
+@pytest.mark.measures("06_multi_head_attention")
 @pytest.mark.parametrize("seed", range(5))
 def test_one_head_reads_one_digit_and_two_heads_read_both(readers: dict[str, Any], seed: int) -> None:
     low, high = sorted(readers["each_right"](readers["reader"](1, seed)).tolist())
@@ -119,6 +125,7 @@ def test_one_head_reads_one_digit_and_two_heads_read_both(readers: dict[str, Any
     assert min(readers["each_right"](readers["reader"](2, seed)).tolist()) > 0.95
 
 
+@pytest.mark.measures("06_multi_head_attention")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_one_head_of_four_goes_by_the_digits(seed: int) -> None:
     names = cells("06_multi_head_attention", "def four_answers", "class Layer", "layer = Layer()", seed=seed)
@@ -167,6 +174,7 @@ def tasks() -> dict[str, Any]:
         return cells("07_position", *POSITIONS)
 
 
+@pytest.mark.measures("07_position")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_reversing_needs_places_and_a_distance_will_not_do(tasks: dict[str, Any], seed: int) -> None:
     with module("07_position", "reader") as reader:
@@ -185,6 +193,7 @@ def right_at(reader: Any, model: Any, task: Any) -> dict[int, float]:
     return {length: reader.accuracy(model, task, length) for length in LENGTHS}
 
 
+@pytest.mark.measures("07_position")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_rotary_holds_to_twice_the_length_and_the_bias_to_eight_times(tasks: dict[str, Any], seed: int) -> None:
     ways = ("none", "learned", "sinusoidal", "rotary", "linear bias")
@@ -205,6 +214,7 @@ def test_rotary_holds_to_twice_the_length_and_the_bias_to_eight_times(tasks: dic
         assert min(right["linear bias"].values()) > 0.9
 
 
+@pytest.mark.measures("07_position")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_slower_hands_repair_three_back_at_four_times_the_length(tasks: dict[str, Any], seed: int) -> None:
     back = tasks["three_back"]
@@ -230,6 +240,7 @@ def test_slower_hands_repair_three_back_at_four_times_the_length(tasks: dict[str
         assert longer[128] < 0.7
 
 
+@pytest.mark.measures("07_position")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_where_order_means_nothing_positions_are_only_in_the_way(tasks: dict[str, Any], seed: int) -> None:
     task = tasks["most_frequent"]
@@ -249,6 +260,7 @@ def test_most_frequent_so_far_explains_what_is_right_without_positions(tasks: di
     assert float(share) == pytest.approx(0.64, abs=0.03)
 
 
+@pytest.mark.measures("08_transformer_block")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_pre_norm_is_quickest_post_norm_gets_there_by_step_100_and_bare_blocks_learn_nothing(seed: int) -> None:
     with module("08_transformer_block", "stack") as stack:
@@ -261,6 +273,7 @@ def test_pre_norm_is_quickest_post_norm_gets_there_by_step_100_and_bare_blocks_l
         assert losses["post-norm"][99] < 0.3 < 2.2 < losses["bare"][99]
 
 
+@pytest.mark.measures("08_transformer_block")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_stack_with_small_gradients_learns_as_its_tokens_stay_apart(seed: int) -> None:
     with module("08_transformer_block", "stack") as stack:
@@ -269,6 +282,7 @@ def test_a_stack_with_small_gradients_learns_as_its_tokens_stay_apart(seed: int)
         assert stack.train("small gradients", steps=100, seed=seed)[-1] < 0.1
 
 
+@pytest.mark.measures("08_transformer_block")
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_first_questions_tell_the_broken_programs_apart(seed: int) -> None:
     with module("08_transformer_block", "stack") as stack:
@@ -290,6 +304,7 @@ def test_the_first_questions_tell_the_broken_programs_apart(seed: int) -> None:
         assert min(by_heart["C"], by_heart["D"]) > 1.6
 
 
+@pytest.mark.measures("08_transformer_block")
 @pytest.mark.parametrize("seed", [1, 2])
 def test_two_of_five_rates_learn_within_a_hundred_steps_and_a_third_with_ten_times_as_many(seed: int) -> None:
     with module("08_transformer_block", "stack") as stack:
@@ -302,6 +317,7 @@ def test_two_of_five_rates_learn_within_a_hundred_steps_and_a_third_with_ten_tim
         assert [program.step(step) for step in range(1000)][-1] < 0.03
 
 
+@pytest.mark.measures("08_transformer_block")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_heads_cut_by_a_view_train_and_fail_within_a_half(seed: int) -> None:
     names = cells(
@@ -320,6 +336,7 @@ def test_heads_cut_by_a_view_train_and_fail_within_a_half(seed: int) -> None:
 RACE = ("class Transformer(", "def train(")
 
 
+@pytest.mark.measures("08_transformer_block")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_transformer_wins_and_writes_dates_with_twice_the_steps_too(
     seed: int, monkeypatch: pytest.MonkeyPatch
@@ -339,6 +356,7 @@ def test_the_transformer_wins_and_writes_dates_with_twice_the_steps_too(
         assert transformer.accuracy(early[0]) > 0.85  # 90% to 98%, five seeds
 
 
+@pytest.mark.measures("08_transformer_block")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_transformer_that_peeks_cannot_write(seed: int) -> None:
     with module("08_transformer_block", "transformer") as transformer:
@@ -365,6 +383,7 @@ def copiers(request: pytest.FixtureRequest) -> tuple[int, Any, Any, Any]:
         return request.param, induction, *(induction.train(depth=depth, seed=request.param) for depth in (1, 2))
 
 
+@pytest.mark.measures("09_train_and_look_inside")
 def test_two_layers_copy_by_analogy_and_one_does_not(copiers: tuple[int, Any, Any, Any]) -> None:
     _, induction, shallow, deep = copiers
     assert 0.15 < induction.accuracy(shallow) < 0.4
@@ -381,6 +400,7 @@ def test_two_layers_copy_by_analogy_and_one_does_not(copiers: tuple[int, Any, An
         assert broken < 0.15
 
 
+@pytest.mark.measures("09_train_and_look_inside")
 def test_one_layer_is_right_where_a_distance_happens_to_fit(copiers: tuple[int, Any, Any, Any]) -> None:
     seed, induction, shallow, _ = copiers
     tokens, periods = induction.repeated(1000, 99_999)
@@ -398,6 +418,7 @@ def test_one_layer_is_right_where_a_distance_happens_to_fit(copiers: tuple[int, 
     assert max(lazy.values()) < 0.15
 
 
+@pytest.mark.measures("09_train_and_look_inside")
 def test_layer_0_speaks_to_the_keys_of_layer_1_and_to_nothing_else(copiers: tuple[int, Any, Any, Any]) -> None:
     _, induction, _, deep = copiers
     assert induction.patched(deep, ("key",)) > 0.97
@@ -429,6 +450,7 @@ def replaced(writer: Any, ablate: Any) -> Any:
     return names
 
 
+@pytest.mark.measures("09_train_and_look_inside")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_mean_in_place_of_zero_reverses_the_order_of_the_stripe_and_the_smear(replaced: Any, seed: int) -> None:
     text, large = replaced["text"], replaced["large"]
@@ -483,6 +505,7 @@ def test_what_is_loaded_computes_what_was_trained(writer: Any) -> None:
     assert writer.loss_on(large, text, text.unseen) == pytest.approx(float(facts["loss on unseen text"]), abs=0.002)
 
 
+@pytest.mark.measures("09_train_and_look_inside")
 @pytest.mark.parametrize("seed", [5, 6, 7])
 def test_three_heads_look_back_three_for_repetitions_and_one_of_them_rests_on_spaces(writer: Any, seed: int) -> None:
     text = writer.Text()
@@ -506,6 +529,7 @@ def test_three_heads_look_back_three_for_repetitions_and_one_of_them_rests_on_sp
     assert float(working) > 4 * float(added[10])
 
 
+@pytest.mark.measures("10_efficient_attention")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_keeping_keys_and_values_changes_nothing_and_saves_work(seed: int) -> None:
     with module("10_efficient_attention", "measure") as measure:
@@ -557,6 +581,7 @@ def test_a_mutant_that_is_noticed_is_off_by_a_tenth(seed: int) -> None:
         assert all(number.isnan() or number > 0.1 for number in apart.values())
 
 
+@pytest.mark.measures("08_transformer_block")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_tokens_of_a_bare_stack_become_all_but_equal(seed: int) -> None:
     with module("08_transformer_block", "stack") as stack:
@@ -600,6 +625,7 @@ def test_rotation_and_the_gate_help_and_the_advantage_of_today_lasts(measure: An
     assert max(worse(longer, "today", "2019")) < -0.05
 
 
+@pytest.mark.measures("13_gpt")
 def test_a_row_of_the_recipe_is_measured_again(measure: Any) -> None:
     way = "no warm-up"
     loss = measure.loss_after(measure.Dictionary(), measure.Recipe(steps=measure.STEPS, **measure.RECIPES[way]), {})
@@ -616,6 +642,7 @@ def shipped() -> Iterator[tuple[Any, Any, Any]]:
         yield given, text, model
 
 
+@pytest.mark.measures("13_gpt")
 @pytest.mark.parametrize("first", [0, 7, 31])
 def test_the_tail_after_a_hundred_tokens_has_an_eighth_of_the_probability(shipped: Any, first: int) -> None:
     _, text, model = shipped
@@ -628,6 +655,7 @@ def test_the_tail_after_a_hundred_tokens_has_an_eighth_of_the_probability(shippe
     assert 0.1 < float(torch.cat(tails).mean()) < 0.14
 
 
+@pytest.mark.measures("13_gpt")
 @pytest.mark.parametrize("first", [0, 27, 53])
 def test_the_shipped_model_quotes_no_more_than_new_definitions_do_unless_it_is_cold(shipped: Any, first: int) -> None:
     given, text, model = shipped
@@ -642,6 +670,7 @@ def test_the_shipped_model_quotes_no_more_than_new_definitions_do_unless_it_is_c
     assert quoted(1.0) < float(quotations.shares(real)[1]) + 0.02
 
 
+@pytest.mark.measures("13_gpt", "09_train_and_look_inside")
 def test_no_head_of_the_shipped_model_looks_back_or_for_repetitions(shipped: Any) -> None:
     given, _, model = shipped
     score = package_of(COURSE.lesson("09_train_and_look_inside")).key.reference

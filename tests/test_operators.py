@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.judging.operators import AND_MORE, LATER, later_code_in, recording
+from autograder.judging.operators import AND_MORE, LATER, is_frozen, later_code_in, recording
 from autograder.judging.shortcuts import ran_in, record_is_odd
 from autograder.judging.values import Returned
 from autograder.judging.vocabulary import outside
@@ -233,10 +233,12 @@ def test_what_pytorch_or_the_recorder_calls_back_is_seen_or_asked_about(way: str
         "    while state: made[:] = [F.softmin(-state.pop(), dim=-1)]\n    return result\n"
     )
     gc.freeze()  # as in a sandbox
+    is_frozen.cache_clear()
     try:
         seen = softmax_seen(take + setting, f"{body}\n    return made[0] if made else x")
     finally:
         gc.unfreeze()
+        is_frozen.cache_clear()
         torch.set_printoptions(profile="default")
     assert {"softmax", "softmin"} & seen or outside(seen, key_of("04_softmax").known("stable_softmax", SEED))
 
@@ -286,3 +288,13 @@ def test_what_is_printed_asked_or_counted_is_no_number_that_leaves(way: str) -> 
 def test_very_many_whole_numbers_are_odd() -> None:
     way = "[int(i) for i in torch.arange(6000)]"
     assert AND_MORE in softmax_seen("", f"{way}; return x.exp()")
+
+
+def test_what_is_frozen_is_counted_once_and_not_at_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting goes through all objects of the process, of which a sandbox has a quarter of a million."""
+    counted = []
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: counted.append(1) or 0)
+    is_frozen.cache_clear()
+    for _ in range(3):
+        softmax_seen("", "return x.exp()")
+    assert len(counted) == 1

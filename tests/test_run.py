@@ -30,11 +30,18 @@ def attend(query, key, value):
 
 
 @pytest.fixture(scope="module")
-def graded(classroom: Course, hand_in, right) -> Course:
-    hand_in(classroom, "ada", right)
+def one_after_another(classroom: Course, hand_in, right) -> list[StudentResult]:
+    """What comes of grading a class the plainest way."""
+    hand_in(classroom, "ada", {**right, "question_R2": "Keys find, values give."})
     hand_in(classroom, "ben", {**right, "attend": WRONG})
     hand_in(classroom, "eve", {**right, "attend": FRAGILE})
-    grade_lesson(classroom, classroom.lesson(LESSON), options=SEED)
+    hand_in(classroom, "tom", {})
+    return grade_lesson(classroom, classroom.lesson(LESSON), options=SEED)
+
+
+@pytest.fixture(scope="module")
+def graded(classroom: Course, one_after_another: list[StudentResult]) -> Course:
+    assert one_after_another
     return classroom
 
 
@@ -49,9 +56,12 @@ def rows_in(course: Course) -> dict[tuple[str, str], tuple[float, bool]]:
         }
 
 
-def scores(course: Course, **how) -> list[tuple[str, float | None]]:
-    graded = grade_lesson(course, course.lesson(LESSON), force=True, options=SEED, **how)
-    return [(result.student, result.score) for result in graded]
+def scores(results: list[StudentResult]) -> list[tuple[str, float | None]]:
+    return [(result.student, result.score) for result in results]
+
+
+def again(course: Course, **how) -> list[StudentResult]:
+    return grade_lesson(course, course.lesson(LESSON), force=True, options=SEED, **how)
 
 
 def score(course: Course, student: str, exercise: str) -> float:
@@ -63,16 +73,16 @@ def test_credit_is_partial_and_in_whole_points(graded: Course, key: AnswerKey) -
     assert 0 < score(graded, "eve", "attend") == key.points()["attend"] - 1
 
 
-def test_side_by_side_gives_the_scores_of_one_after_another(graded: Course) -> None:
+def test_side_by_side_gives_the_scores_of_one_after_another(graded: Course, one_after_another) -> None:
     before = Path.cwd()
-    assert scores(graded, jobs=3) == scores(graded, jobs=1)
+    assert scores(again(graded, jobs=3)) == scores(one_after_another)
     assert Path.cwd() == before
     assert "NBGRADER_EXECUTION" not in os.environ
 
 
-def test_any_executor_will_do(graded: Course) -> None:
+def test_any_executor_will_do(graded: Course, one_after_another) -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        assert scores(graded, executor=pool) == scores(graded)
+        assert scores(again(graded, executor=pool)) == scores(one_after_another)
 
 
 def test_the_seed_of_a_run_is_recorded_with_its_result(graded: Course) -> None:

@@ -28,10 +28,10 @@ from .lesson import LessonCell, read_lesson, solution_of
 from .lesson_package import package_of
 from .located import located
 from .notebook import notebook_text
-from .proofs import as_released, derived_answers_fail, same_points_under_seeds, variant_problems
+from .proofs import GRADED_WITH, SEED, as_released, derived_answers_fail, same_points_under_seeds, variant_problems
 from .sample_submissions import Edits, one_mistake_each, solutions, submission, with_what_it_uses
 
-SEED, SEEDS = 20260101, range(1, 21)
+SEEDS = range(1, 21)
 STOPPED, PYTORCHS = "SubmissionStopped", "use PyTorch's function there"  # by a limit of the sandbox, which names it
 HEADING = re.compile(r"^#+ .*$", re.M)
 FORBIDS = re.compile(r"not allowed|not PyTorch's|without PyTorch|write it yourself|alone\b", re.I)
@@ -78,14 +78,14 @@ def verify(
         jobs: how many submissions run at once.
         demonstrations: run the lesson's own cells too, and report those that stop in the released notebook.
         seeds: how many of the twenty seeds each mistake meets at least; by default all. The mistakes of an exercise
-            share them out.
+            share them out, and right answers written another way meet one at home and one when graded, not two.
         wrong: how many wrong submissions are graded, each with one mistake in every exercise; by default as many as
             hold all mistakes. All are judged on the same inputs here in any case, which takes a hundredth of the time.
     """
-    cells = read_lesson(lesson)
+    cells, graded_with = read_lesson(lesson), GRADED_WITH if seeds is None else GRADED_WITH[:1]
     with located(lesson):
         package = package_of(lesson)
-        problems = [*key_problems(package.key, cells, seeds), *variant_problems(package.key)]
+        problems = [*key_problems(package.key, cells, seeds), *variant_problems(package.key, graded_with)]
     right = solutions(cells)
     edits = one_mistake_each(package, right)[:wrong]
     problems += graded_submission_problems(package, right, edits, jobs, demonstrations=demonstrations)

@@ -1,13 +1,16 @@
 # The targets of instructors and authors. Students' copy of the Makefile goes without them.
 
 OTHER_PYTHON ?= python3.12
-.PHONY: test lint test-all test-threads test-hub build lesson verify pretrain collect grade serve merge feedback grades canvas moodle report mistake demo bundle site bench bench-load formgrader format
+.PHONY: test lint test-all test-measured test-threads test-hub build lesson verify pretrain collect grade serve merge feedback grades canvas moodle report mistake demo bundle site bench bench-load formgrader format
 
 test: $(VENV)/ready-dev  ## set up, then all checks but those that are slow and rarely change
 	$(MAKE) --no-print-directory test-all TEST_ARGS="-m 'not slow' $(TEST_ARGS)"
 
 test-all: lint  ## everything that CI checks: also a hub, PostgreSQL, a cluster's faults, every page in a browser
 	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --nbval tests solutions notebooks $(TEST_ARGS)
+
+test-measured: $(VENV)/ready-dev  ## train from several seeds what lessons claim of trainings, and note that it holds
+	$(BIN)/python -m tests.measurements $(TEST_ARGS)
 
 lint: $(VENV)/ready-dev  ## spelling, style and types
 	$(BIN)/codespell

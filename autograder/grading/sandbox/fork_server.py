@@ -27,6 +27,7 @@ from torch import Tensor
 
 from ...judging.check import Check
 from ...judging.inputs import Inputs
+from ...judging.operators import is_frozen
 from ..cgroup import MemoryGroup
 from ..launch import SCRATCH
 from .channel import ClosedError, receive, receive_descriptor, send
@@ -112,6 +113,7 @@ def make_forks_cheap() -> None:
     """Make forks cheap: nothing for the garbage collector to touch, and few pages."""
     gc.collect()
     gc.freeze()
+    is_frozen()
     collapse_huge_pages()
 
 
