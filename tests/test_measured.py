@@ -317,7 +317,7 @@ def test_two_of_five_rates_learn_within_a_hundred_steps_and_a_third_with_ten_tim
         assert [program.step(step) for step in range(1000)][-1] < 0.03
 
 
-@pytest.mark.measures("08_transformer_block")
+@pytest.mark.measures("06_multi_head_attention")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_heads_cut_by_a_view_train_and_fail_within_a_half(seed: int) -> None:
     names = cells(
