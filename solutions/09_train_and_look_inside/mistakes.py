@@ -237,6 +237,8 @@ weights_zeroed.mutant("PartOfTheBiasOff", ZERO, f"{ZERO}\nif layer.bias is not N
     hint=3, says="The head is off, but so is a part of out_proj's bias. Its entries belong to outputs, not to heads.")
 weights_zeroed.mutant("MultipliedBack", BACK, "layer.weight[:, part] /= 0.0", hint=3, says="The output after the block "
     "is NaN, as when a weight that was multiplied by 0 is divided by 0 again. Keep a copy and put it back.")
+weights_zeroed.mutant("NeverPutBack", BACK, "pass", hint=3, says="Right inside the block, but afterward the head is still "
+    "off, because its part of out_proj's weight was not put back. Keep a *copy* of it: a view would change with it.")
 weights_zeroed.mutant("FreshWeights", BACK, "layer.reset_parameters()", hint=3,
     says="Afterward out_proj has other weights than before. Keep a copy and put it back.")
 ablate.mutant("OthersLouder", "return (heads,)", "return (heads * module.num_heads / max(module.num_heads - 1, 1),)",
