@@ -99,7 +99,7 @@ def test_a_way_round_in_an_exercises_code_is_shown_to_a_person(code: str, word: 
         ("import string\ndef attend(q): return string.Formatter().get_field('0.__globals__', q, {})", "string"),
         ("import pickle\ndef attend(q): return pickle.loads(q)", "pickle"),
         ("import inspect\ndef attend(q): return inspect.stack()", "inspect"),
-        ("import numpy\ndef attend(q): return numpy.testing.runstring(q, {})", "numpy.testing"),
+        ("import numpy\ndef attend(q): return numpy.frombuffer(q)", "numpy"),
         ("def attend(q):\n    for n, k in enumerate(('exp', '__globals__')): q = getattr(q, k)", "__globals__"),
         ("def zip(*q): return [('__dict__',)]\ndef attend(q):\n    for (n,) in zip(['a']): q = getattr(q, n)", "zip"),
         ("def attend(q): return torch.jit.script(q)", "torch.jit.script"),
@@ -137,7 +137,6 @@ def test_what_no_list_of_ways_round_knew_is_shown_too(code: str, word: str) -> N
         "def attend(q, kind='a'):\n    for n, i in (('k', 0), ('v', 1)): q = getattr(q, n)\n    return q",
         "def attend(q):\n    for i, n in enumerate(['k', 'v']): q = getattr(q, n)\n    return q",
         "def attend(q):\n    for n, i in zip(['k', 'v'], q): q = getattr(q, n)\n    return q",
-        "import numpy as np\ndef attend(q): return q / np.sqrt(np.prod(q.shape))",
         "def attend(q):\n    functional = torch.nn.functional\n    return functional.relu(q) if type(q) is int else q",
         "try:\n    from typing import Self\nexcept ImportError as why:\n    print(why)\ndef attend(q): return q",
         "from math import *\ndef attend(q): return q * sqrt(2)",
@@ -441,8 +440,8 @@ def test_what_the_lesson_imports_may_be_used_and_nothing_below_it() -> None:
 
 
 def test_what_is_imported_in_the_same_line_is_not_used_by_it() -> None:
-    assert asked("import torch, scipy as s\ns.special", "def attend(q): return torch.exp(q)") == ""
-    assert "scipy" in asked("import torch, scipy as s", "def attend(q): return s.exp(q)")
+    assert asked("import torch, numpy as np\nnp.random.seed(0)", "def attend(q): return torch.exp(q)") == ""
+    assert "numpy" in asked("import torch, numpy as np", "def attend(q): return np.exp(q)")
 
 
 def test_what_the_solution_uses_is_nobodys_business() -> None:

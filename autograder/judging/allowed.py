@@ -139,8 +139,7 @@ def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths) -> Iterator[st
                 yield word
         if isinstance(part, ast.Name) and part.id in outside and id(call) not in described:
             yield from (part.id,) if is_asked_about(part.id, call, loops, modules) else ()
-        yield from set_in_module(part, names)
-        yield from ITERATING.intersection(bound_at(part))
+        yield from chain(set_in_module(part, names), ITERATING.intersection(bound_at(part)))
         if isinstance(part, ast.MatchClass) and part.patterns and not is_builtin(part.cls):
             yield "case"  # which fields are matched by their places, a text says
         leading += [word for word, owner in reached if word in LEADING and owner and not path_of(owner, names)]

@@ -25,7 +25,7 @@ def listed(names: str) -> frozenset[str]:
 MODULES = listed("""
 __future__ abc bisect call:contextlib.redirect_stderr call:contextlib.redirect_stdout call:dataclasses.dataclass
 call:functools.wraps cmath collections contextlib copy dataclasses enum fractions functools heapq itertools math
-numbers numpy operator random re statistics string sys.float_info sys.maxsize textwrap time torch torch.backends
+numbers operator random re statistics string sys.float_info sys.maxsize textwrap time torch torch.backends
 torch.cuda torch.nn torch.testing typing warnings
 """)
 OF_TORCH = (
