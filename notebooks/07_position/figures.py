@@ -53,7 +53,7 @@ def pairs(products: Tensor, distance: int) -> None:
     axes, title = figure.subplots(), "Along a diagonal, the dot product does not change"
     image = axes.imshow(products, cmap="cividis")
     said = mark(axes, products, distance)
-    ticks = range(0, len(products), 8)
+    ticks = range(0, len(products), 16)
     axes.set(xticks=ticks, yticks=ticks, xlabel="place", ylabel="place")
     figure.colorbar(image, ax=axes, label="dot product of the two vectors")
     axes.set_title(title, fontsize=11)

@@ -1,8 +1,17 @@
-"""The diagrams of lesson 8. The notebook beside this file imports it."""
+"""The diagrams of lesson 8, and how programs learn. The notebook beside this file imports it."""
 
+import math
+from collections.abc import Sequence
 from itertools import pairwise
 
+from matplotlib.axes import Axes
+
 from autograder import plot
+from autograder.plot.drawing import EDGE, INK, new_figure, show
+
+Answers = tuple[Sequence[float], Sequence[float], tuple[int, int]]
+GUESS = math.log(10)
+LOSSES = {"one batch, again and again": ("-", INK), "new batches": ("--", "#a5522d")}
 
 BLOCK = {
     "x (B, L, E)": (0, 6),
@@ -101,3 +110,49 @@ def encoder_and_decoder() -> None:
         "Right: the characters written so far are embedded and pass a decoder block, which also looks at the memory; "
         "a norm and a linear layer give the next character.",
     )
+
+
+def examined(title: str, **programs: Answers) -> None:
+    """Draw how programs learn one batch by heart and how they learn from new ones, a panel for each program.
+
+    Args:
+        title: the claim that the figure makes.
+        programs: for each name the losses on one batch and on new ones, step by step, and how many of how many
+            parameters move.
+    """
+    down = across = 1 if len(programs) == 1 else 2
+    figure = new_figure(5.5, 3.0 if down == 1 else 4.8)
+    grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    alt = []
+    for axes, (name, answers) in zip(grid.flatten(), programs.items(), strict=True):
+        one, new, (moved, every) = answers
+        draw_losses(axes, one, new)
+        start = f"{name}: starts at {one[0]:.2f}, {moved} of {every} move"
+        axes.set_title(start, fontsize=10)
+        alt.append(f"{start}, ends at {one[-1]:.2f} on one batch, {new[-1]:.2f} on new")
+    for axes in grid[-1]:
+        axes.set_xlabel("steps")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("loss")
+    figure.legend(
+        *axes.get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=3,
+        fontsize=9,
+        frameon=False,
+    )
+    figure.suptitle(title, fontsize=11)
+    show(figure, f"{title}. {'; '.join(alt)}.")
+
+
+def draw_losses(axes: Axes, one: Sequence[float], new: Sequence[float]) -> None:
+    """Draw the two losses of a program, step by step, with the last number of each beside its end."""
+    axes.axhline(GUESS, linestyle=":", color=EDGE, label="a guess")
+    for losses, up, (name, (dash, color)) in zip(
+        (one, new), (-5, 5), LOSSES.items(), strict=True
+    ):
+        axes.plot(losses, dash, color=color, label=name)
+        end = (len(losses) - 1, losses[-1])
+        words = {"textcoords": "offset points", "va": "center", "fontsize": 9}
+        axes.annotate(f"{losses[-1]:.2f}", end, (4, up), color=color, **words)
+    axes.set(xlim=(0, 120), ylim=(-0.4, 3.2), xticks=(0, 50, 100), yticks=range(4))

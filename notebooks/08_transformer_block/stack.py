@@ -14,14 +14,10 @@ WIDTH, LENGTH = 32, 8
 
 
 class Replacing(nn.Module):
-    """Attention, then a feed-forward network, each followed by a norm. What each returns replaces what came in.
+    """Attention, then a feed-forward network, each followed by a norm. What each returns replaces what came in."""
 
-    adds names the one of the two, "attention" or "network", whose result is added instead.
-    """
-
-    def __init__(self, adds: str = "") -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.adds = adds
         self.attention = nn.MultiheadAttention(WIDTH, 4, batch_first=True)
         self.network = nn.Sequential(
             nn.Linear(WIDTH, 2 * WIDTH), nn.ReLU(), nn.Linear(2 * WIDTH, WIDTH)
@@ -30,10 +26,8 @@ class Replacing(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return (B, L, E) for x (B, L, E)."""
-        mixed = self.attention(x, x, x, need_weights=False)[0]
-        x = self.norm1(x + mixed if self.adds == "attention" else mixed)
-        computed = self.network(x)
-        return self.norm2(x + computed if self.adds == "network" else computed)
+        x = self.norm1(self.attention(x, x, x, need_weights=False)[0])
+        return self.norm2(self.network(x))
 
 
 def residual(kind: str) -> nn.Module:
@@ -54,19 +48,15 @@ def residual(kind: str) -> nn.Module:
 class Stack(nn.Module):
     """Says something about each place of a sequence of 8 digits, with a stack of blocks.
 
-    kind is "bare" (nothing is added), "attention only" or "network only" (what the other returns is not added),
-    "post-norm", "pre-norm" or "no norm", or "small gradients", which is pre-norm with a gradient that loses a fifth in
-    each block on its way back.
+    kind is "bare" (nothing is added), "post-norm", "pre-norm" or "no norm", or "small gradients", which is pre-norm
+    with a gradient that loses a fifth in each block on its way back.
     """
 
     def __init__(self, kind: str, depth: int = 12) -> None:
         super().__init__()
         self.digit, self.place = nn.Embedding(10, WIDTH), nn.Embedding(LENGTH, WIDTH)
         self.blocks = nn.ModuleList(
-            residual(kind)
-            if kind.endswith("norm") or kind == "small gradients"
-            else Replacing(kind.removesuffix(" only"))
-            for _ in range(depth)
+            Replacing() if kind == "bare" else residual(kind) for _ in range(depth)
         )
         normalized = kind in ("pre-norm", "small gradients")
         self.norm = nn.LayerNorm(WIDTH) if normalized else nn.Identity()

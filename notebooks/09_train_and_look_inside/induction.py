@@ -2,12 +2,13 @@
 
 import torch
 from attention import MultiHeadAttention
-from figures import switches
+from figures import ablations, switches
 from heads import one_back, repetition, silenced
 from torch import Tensor, nn
 from torch.nn import functional
 
 __all__ = [
+    "ablations",
     "accuracy",
     "one_back",
     "patched",
@@ -89,10 +90,10 @@ def accuracy(model: Copier, shortest: int = 6) -> float:
 
 
 @torch.no_grad()
-def patched(model: Copier, told: tuple[str, ...]) -> float:
-    """Return the accuracy of a model of two layers if only a part of the second is told what the first one added.
+def patched(model: Copier, parts: tuple[str, ...]) -> float:
+    """Return the accuracy of a model of two layers if only a part of the second gets what the first one added.
 
-    told names that part: "query", "key" and "value" of layer 1, and "rest" for the stream that it adds to. Everything
+    parts names it: "query", "key" and "value" of layer 1, and "rest" for the stream that it adds to. Everything
     else gets the tokens as they were before layer 0.
     """
     tokens, periods = repeated(300, 99_999)
@@ -101,7 +102,7 @@ def patched(model: Copier, told: tuple[str, ...]) -> float:
     x = model.embed(tokens)
     after = x + first(x + place0, x + place0, x, causal)[0]
     query, key, value, rest = (
-        after if name in told else x for name in ("query", "key", "value", "rest")
+        after if name in parts else x for name in ("query", "key", "value", "rest")
     )
     added = second(query + place1, key + place1, value, causal)[0]
     guesses = model.out(model.norm(rest + added))[:, :-1].argmax(dim=-1)

@@ -1,9 +1,7 @@
 """The language model of lesson 9: it reads characters and says which comes next. The notebook imports it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
 from attention import MultiHeadAttention
@@ -220,23 +218,6 @@ def heads(model: Writer, tokens: Tensor) -> tuple[Tensor, Tensor]:
     for hook in hooks:
         hook.remove()
     return torch.cat(weights, dim=1), torch.cat(values, dim=1)
-
-
-@contextmanager
-def all_of(manager: Callable[..., Any], calls: Iterable[tuple]) -> Iterator[None]:
-    """Enter a context manager once for each tuple of arguments."""
-    with ExitStack() as blocks:
-        for arguments in calls:
-            blocks.enter_context(manager(*arguments))
-        yield
-
-
-def off(
-    model: Writer, heads: Iterable[str], ablate: Callable[..., Any]
-) -> AbstractContextManager[None]:
-    """Switch off heads named "layer.head" with exercise 9.4's ablate_head."""
-    pairs = [map(int, name.split(".")) for name in heads]
-    return all_of(ablate, [(model.blocks[layer].attention, h) for layer, h in pairs])
 
 
 def repeats(text: Text, n: int, period: int, seed: int) -> Tensor:

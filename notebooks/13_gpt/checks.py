@@ -194,11 +194,11 @@ def drawn_tokens(draw: Inputs, vocab_size: int, *shape: int) -> Tensor:
 
 
 def error_of(model: nn.Module, tokens: Tensor) -> str:
-    """Name the error that a model ends with."""
+    """Name the error that a model ends with; any kind of ValueError is one."""
     try:
         model(tokens)
     except Exception as error:
-        return type(error).__name__
+        return "ValueError" if isinstance(error, ValueError) else type(error).__name__
     return "none"
 
 

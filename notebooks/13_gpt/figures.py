@@ -1,9 +1,15 @@
-"""The diagrams of lesson 13. The notebook imports it by way of `given`."""
+"""The figures of lesson 13. The notebook imports it by way of `given`."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+import torch
+from torch import Tensor
+
 from autograder import plot
+from autograder.plot.drawing import BAR, CREAM, INK, new_figure, show
+
+BARS = 9  # tokens that have one of their own
 
 WHOLE = {
     "tokens (B, L)": (0, 6),
@@ -79,3 +85,62 @@ def draw_tree(
 def dotted(token: str) -> str:
     """Return a token with a dot for its space."""
     return token.replace(" ", "·")
+
+
+def four_ways(logits: Tensor, tokens: Sequence[str]) -> None:
+    """Draw the probabilities of the next token, and what each of four ways to choose it leaves of them.
+
+    Args:
+        logits: what a model returns for one place, (V,).
+        tokens: the V tokens.
+    """
+    ordered, index = logits.sort(descending=True)
+    shares = ordered.softmax(dim=-1)
+    nucleus = 1 + int((shares.cumsum(dim=-1) < 0.8).sum())
+    ways = {
+        "the model's own": shares,
+        "greedy": first(shares, 1),
+        "temperature 0.5": (ordered / 0.5).softmax(dim=-1),
+        "top-k with k = 3": first(shares, 3),
+        "top-p with p = 0.8": first(shares, nucleus),
+    }
+    names = [tokens[i].strip() for i in index[:BARS]]
+    draw_ways(
+        {
+            way: [*left[:BARS].tolist(), float(left[BARS:].sum())]
+            for way, left in ways.items()
+        },
+        [*names, "others"],
+    )
+
+
+def first(shares: Tensor, n: int) -> Tensor:
+    """Return probabilities of which only the first n are left."""
+    kept = torch.where(torch.arange(len(shares)) < n, shares, 0.0)
+    return kept / kept.sum()
+
+
+def draw_ways(ways: Mapping[str, Sequence[float]], names: Sequence[str]) -> None:
+    """Draw a row of bars for each way, of which the last one is the sum of many."""
+    figure = new_figure(5.5, 5.4)
+    rows = figure.subplots(len(ways), 1, sharex=True, sharey=True)
+    alt = []
+    for axes, (way, shares) in zip(rows, ways.items(), strict=True):
+        texts = [percent(share) for share in shares]
+        bars = axes.bar(names, shares, color=[BAR] * BARS + [CREAM])
+        bars[-1].set(edgecolor=INK, hatch="//", linewidth=float(shares[-1] > 0))
+        axes.bar_label(bars, texts, fontsize=9, padding=1)
+        axes.set(ylim=(0, 1.2), yticks=[])
+        axes.spines[["left", "right", "top"]].set_visible(False)
+        axes.set_title(way, loc="right", y=0.55, fontsize=10)
+        left = [f"{n} {text}" for n, text in zip(names, texts, strict=True) if text]
+        alt.append(f"{way}: {', '.join(left)}")
+    rows[-1].set_xticks(range(len(names)), names, rotation=35, ha="right")
+    title = "A temperature tilts the bars, top-k and top-p cut them off"
+    figure.suptitle(title, fontsize=11)
+    show(figure, f"{title}. {'; '.join(alt)}.")
+
+
+def percent(share: float) -> str:
+    """Return a share in whole percent, and nothing if it is 0."""
+    return "<1%" if 0 < share < 0.005 else f"{share:.0%}" if share else ""

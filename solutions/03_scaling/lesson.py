@@ -576,7 +576,7 @@ print(f"decided queries: {decided.double().mean():.0%}")
 print(f"their share of the squares: {squares[decided].sum() / squares.sum():.0%}")
 
 # %% [markdown]
-# `squares` holds one number per query, the squared norm of its own gradient. We square the norms because squares can be added up and shared out. Three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 4% of the sum. The undecided quarter contributes 96%. The gradient is large, but most of the queries have no say in it.
+# `squares` holds one number per query, the squared norm of its own gradient. We square the norms because squares can be added up and shared out. Nearly three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 2% of the sum. The undecided quarter contributes 98%. The gradient is large, but most of the queries have no say in it.
 #
 # This makes a good suspect, but there is another one. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. The unscaled run differs from the scaled one in both respects, so we need runs that change one at a time.
 #
@@ -690,7 +690,7 @@ recap()
 # **Question R3** (2 points, graded by a person). "Without scaling, gradients vanish." Confirm or correct this sentence with two numbers from your own runs of this notebook, and say what each number shows.
 
 # %% question R3 [markdown] points=2
-# Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled and 0.31 scaled. But the query matrix's gradient at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. What vanishes is the contribution of the queries that have decided: three quarters of the queries make 4% of the sum of squared norms. This matters, because the unscaled model learns in about 50 steps if its gradient is passed back through the scaled softmax.
+# Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled and 0.31 scaled. But the query matrix's gradient at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. What vanishes is the contribution of the queries that have decided: nearly three quarters of the queries make 2% of the sum of squared norms. This matters, because the unscaled model learns in about 50 steps if its gradient is passed back through the scaled softmax.
 #
 # | points | for |
 # |---|---|

@@ -66,8 +66,8 @@ for x in (one, other):
 
 # %%
 x = reader.digits(300, seed=1_000_000, length=16)
-most_frequent = x.mode(dim=-1).values[:, None]
-f"{(most_frequent == reverse(x)).double().mean():.0%}"
+favorite = x.mode(dim=-1).values[:, None]
+f"{(favorite == reverse(x)).double().mean():.0%}"
 
 # %% [markdown]
 # The first remedy is the one that the models of lessons 5 and 6 used. Keep a second table with one learned vector per *place*, and add each of these vectors to the token at its place:
@@ -590,12 +590,12 @@ predict(
 
 
 # %% measured
-def most_frequent(digits: Tensor) -> Tensor:
+def most_common(digits: Tensor) -> Tensor:
     return digits.mode(dim=-1, keepdim=True).values.expand_as(digits)
 
 
-models = {way: train(most_frequent, way) for way in ("none", "learned")}
-shares_of(most_frequent, models)
+models = {way: train(most_common, way) for way in ("none", "learned")}
+shares_of(most_common, models)
 reveal("the most frequent digit of 64", "without positions")
 
 # %% [markdown]
