@@ -165,7 +165,7 @@ def test_empty_rows_are_what_the_lessons_say_of_this_version() -> None:
     assert module(q, q, q, attn_mask=~hidden)[0].isnan().all()
 
 
-POSITIONS = ("def reverse", "def most_recent", "def three_back", "def most_frequent")
+POSITIONS = ("def reverse", "def most_recent", "def three_back", "def most_common")
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +243,7 @@ def test_slower_hands_repair_three_back_at_four_times_the_length(tasks: dict[str
 @pytest.mark.measures("07_position")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_where_order_means_nothing_positions_are_only_in_the_way(tasks: dict[str, Any], seed: int) -> None:
-    task = tasks["most_frequent"]
+    task = tasks["most_common"]
     with module("07_position", "reader") as reader:
         right = {way: right_at(reader, reader.train(task, way, seed=seed), task) for way in ("none", "learned")}
     assert min(right["none"][16], right["learned"][16]) > 0.9
