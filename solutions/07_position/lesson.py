@@ -578,8 +578,15 @@ for way in ("sinusoidal", "rotary", "linear bias"):
 # %% [markdown]
 # ### When the order means nothing
 #
-# In all these tasks the order of the digits mattered. Here is one in which it does not: at every place, name the digit that is the most frequent in the whole sequence, or the smallest of them if several are equally frequent. Shuffling the sequence does not change the answer, and there is no mask, because every place may look at all the others.
-#
+# In all these tasks the order of the digits mattered. Here is one in which it does not: at every place, name the digit that is the most frequent in the whole sequence, or the smallest of them if several are equally frequent. Shuffling the sequence does not change the answer, and there is no mask, because every place may look at all the others:
+
+
+# %%
+def most_common(digits: Tensor) -> Tensor:
+    return digits.mode(dim=-1, keepdim=True).values.expand_as(digits)
+
+
+# %% [markdown]
 # **Predict.** Two models are trained on 16 digits, one with learned positions and one with none. Which of them is right more often at 64?
 
 # %%
@@ -590,10 +597,6 @@ predict(
 
 
 # %% measured
-def most_common(digits: Tensor) -> Tensor:
-    return digits.mode(dim=-1, keepdim=True).values.expand_as(digits)
-
-
 models = {way: train(most_common, way) for way in ("none", "learned")}
 shares_of(most_common, models)
 reveal("the most frequent digit of 64", "without positions")
