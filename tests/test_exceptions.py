@@ -75,7 +75,8 @@ ERRORS = [
     ("no axis", lambda: A.softmax(dim=2)),
     ("indices", lambda: A[0, 0, 0]),
     ("index", lambda: A[7]),
-    ("index", lambda: [1, 2][7]),
+    ("list index", lambda: [1, 2][7]),
+    ("list index", lambda: [].pop()),
     ("overflow", lambda: torch.arange(3).masked_fill(A[0, :3] > 9, torch.inf)),
     ("view", lambda: A.mT.view(12)),
     ("fill a shape", lambda: A.reshape(5, 5)),
@@ -170,6 +171,13 @@ def test_what_pytorchs_own_functions_do_not_take_is_no_matter_of_numpys_names() 
     outcome = capture_outcome(lambda: overwritten(dim=-1))
     assert isinstance(outcome, Raised)
     assert meaning(outcome)[0] == "arguments"
+
+
+def test_what_is_missing_in_a_call_is_named() -> None:
+    outcome = capture_outcome(lambda: (lambda x, mask: x)(1))  # type: ignore[call-arg]
+    assert isinstance(outcome, Raised)
+    name, words = meaning(outcome)
+    assert (name, "`mask`" in words) == ("missing", True)
 
 
 def in_a_cell(source: str, name: str) -> object:

@@ -43,6 +43,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("cut", r"sum exactly to|exceeds dimension size|index k out of range|maximum size for tensor at dimension"),
     ("positions", r"int32/int64 for index|index tensor of type LongTensor|scalar types: Long|dtype to be Long"),
     ("positions", r"only integers, slices .* are valid indices"),
+    ("list index", r"list index out of range|pop from empty list"),
     ("index", r"out of bounds|index out of range|values must be smaller than num_classes|from empty list"),
     ("view", r"view size is not compatible with input tensor's size and stride"),
     ("fill a shape", r"multiply up to the size of dim|only one dimension can be inferred|-1 can be any value"),
@@ -70,7 +71,8 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("two things", r"unsupported operand type\(s\) for .*torch\.return_types"),
     ("not run", r"^NotDefined: "),
     ("not defined", r"name '\w+' is not defined|cannot access local variable"),
-    ("arguments", r"missing \d+ required|unexpected keyword argument|positional arguments? but|takes no arguments"),
+    ("missing", r"missing \d+ required"),
+    ("arguments", r"unexpected keyword argument|positional arguments? but|takes no arguments"),
     ("brackets", r"object is not subscriptable|object is not callable"),
     ("not called", r"builtin_function_or_method|'method' and|and 'method'|'function' and|and 'function'"),
     ("kinds", r"unsupported operand type|can only concatenate|not supported between instances|sequence by non-int"),
@@ -89,6 +91,8 @@ def meaning(error: Raised) -> tuple[str, str]:
         return name, ERRORS[name].format(name=error.text.partition(" ")[0])
     if name == "is none":
         return name, ERRORS[name].format(what=none_on(error))
+    if name == "missing":
+        return name, ERRORS[name].format(names=", ".join(f"`{word}`" for word in re.findall(r"'(\w+)'", error.text)))
     return name, ERRORS[name] if name else ""
 
 

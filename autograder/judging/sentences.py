@@ -137,6 +137,7 @@ ERRORS: Mapping[str, str] = {
     "not.",
     "arguments in C": "That function does not take these kinds of arguments in these places. What is not a size is "
     "passed by name, as in dtype=... or generator=...",
+    "list index": "A list has fewer entries than the index asks for. Can it be empty, or shorter than you think?",
     "index": "An index points past the end of an axis or a list. Is that the axis you mean, with a batch in front?",
     "view": "`view` needs numbers that lie in memory in order, and after a transpose or an expand they do not. Use "
     "`reshape` or `flatten`.",
@@ -166,8 +167,9 @@ ERRORS: Mapping[str, str] = {
     "not run": "The exercise is not defined: its cell is missing, or it stopped with an error. Run that cell by "
     "itself, and then from a fresh start all cells in order.",
     "not defined": "A name has no value at that point. Is it spelled as it was where it got one?",
-    "arguments": "A function was called with arguments that it does not take, or without some that it needs. NumPy "
-    "says axis and keepdims where PyTorch says dim and keepdim.",
+    "missing": "On that line something is called without an argument that it needs: {names}.",
+    "arguments": "A function was called with arguments that it does not take. NumPy says axis and keepdims where "
+    "PyTorch says dim and keepdim.",
     "brackets": "Round and square brackets were mixed up: a method is called, x.size(0), and an attribute is indexed, "
     "x.shape[0].",
     "not called": "A function or method is used without being called: its parentheses are missing.",
