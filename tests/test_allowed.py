@@ -60,10 +60,30 @@ def asked_elsewhere(*cells: str) -> str:
         ("from operator import methodcaller\ndef attend(q): return methodcaller('exp')(q)", "operator.methodcaller"),
         ("def helper(q): return eval('q')\ndef attend(q): return helper(q)", "eval"),
         ("class attend:\n    def forward(self, q): return torch._softmax(q)", "torch._softmax"),
+        ("def late(q):\n    try: yield\n    finally: q.zero_()\ndef attend(q): return next(late(q))", "yield"),
+        ("def attend(q):\n    q.grad_fn.register_prehook(print)\n    return q", "register_prehook"),
+        ("def attend(q):\n    q.grad_fn.metadata['f'] = q\n    return q", "metadata"),
+        ("from torch.autograd.graph import saved_tensors_hooks as s\ndef attend(q): return s", "torch.autograd.graph"),
+        ("def attend(q): return q + torch.random.initial_seed()", "torch.random.initial_seed"),
     ],
 )
 def test_a_way_round_in_an_exercises_code_is_shown_to_a_person(code: str, word: str) -> None:
     assert f"its code uses `{word}" in asked(code)
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        "def setup(d): d['f'] = np.exp\nsetup(bag)",
+        "kept = bag.setdefault('f', np.exp)",
+        "[bag.update(f=f) for f in [np.exp]]",
+        "if not bag.update(f=np.exp): pass",
+        "for k, bag['f'] in [(1, np.exp)]: pass",
+    ],
+)
+def test_what_an_object_holds_counts_however_it_was_put_there(put: str) -> None:
+    assert "numpy" in asked("bag = {}", f"import numpy as np\n{put}", "def attend(q): return bag['f'](q)")
+    assert asked("bag = {}", f"import numpy as np\n{put}", "def attend(q): return q.exp()") == ""
 
 
 @pytest.mark.parametrize(

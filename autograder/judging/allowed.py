@@ -105,6 +105,9 @@ class CodeReader:
         return (word for word in words if word not in known)
 
 
+YIELDS = ast.Yield | ast.YieldFrom
+
+
 def shown_word(word: str) -> str:
     """Return a word as a line shows it: the student wrote it, and it may be long or hold what a terminal obeys."""
     return escaped(word)[:MOST_SHOWN]
@@ -139,15 +142,21 @@ def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths) -> Iterator[st
                 yield word
         if isinstance(part, ast.Name) and part.id in outside and id(call) not in described:
             yield from (part.id,) if is_asked_about(part.id, call, loops, modules) else ()
-        yield from chain(set_in_module(part, names), ITERATING.intersection(bound_at(part)))
-        if isinstance(part, ast.MatchClass) and part.patterns and not is_builtin(part.cls):
-            yield "case"  # which fields are matched by their places, a text says
+        yield from chain(set_in_module(part, names), ITERATING.intersection(bound_at(part)), unseen_in(part))
         leading += [word for word, owner in reached if word in LEADING and owner and not path_of(owner, names)]
         for word, owner in reached:
             borrowed = word in CALLED and id(part) not in bases and is_borrowed(part, owner)
             if borrowed or (is_private(word, owner) and not (word == "__class__" and id(part) in described)):
                 yield word
     yield from leading
+
+
+def unseen_in(part: ast.AST) -> Iterator[str]:
+    """Yield the kind of a statement that does what no name in it shows."""
+    if isinstance(part, ast.MatchClass) and part.patterns and not is_builtin(part.cls):
+        yield "case"  # which fields are matched by their places, a text says
+    if isinstance(part, ast.Try | ast.With) and any(isinstance(inner, YIELDS) for inner in ast.walk(part)):
+        yield "yield"  # a generator that nobody uses any more goes on there
 
 
 def set_in_module(part: ast.AST, names: Names) -> Iterator[str]:

@@ -59,9 +59,9 @@ dataclasses.dataclass dataclasses.make_dataclass enum.global_enum functools.sing
 functools.singledispatchmethod functools.update_wrapper functools.wraps inspect.signature logging.config
 matplotlib.backends matplotlib.sphinxext matplotlib.testing logging.handlers numpy.load operator.attrgetter
 operator.methodcaller pandas.eval pandas.read_pickle sklearn.utils string.Formatter timeit.repeat timeit.timeit
-torch.autograd.profiler_util torch.cuda.CUDAPluggableAllocator torch.load typing.get_type_hints unittest.mock
-numpy.info
-""")  # in those modules, what finds or runs something that a text names
+torch.autograd.graph torch.autograd.profiler_util torch.cuda.CUDAPluggableAllocator torch.load torch.random
+typing.get_type_hints unittest.mock numpy.info
+""")  # in those modules, what finds or runs something that a text names, knows how inputs were drawn, or keeps hooks
 LEADING = listed("""
 asyncio autograder builtins concurrent ctypes gc importlib inspect joblib multiprocessing os pickle subprocess sys
 threading torch

@@ -16,6 +16,11 @@ RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.Asyn
 FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if re.match("(f|gi|cr|ag|tb|co)_", name)}
 MAKING = {name for name in dir(Tensor) if name.startswith("_make_")}  # tensors of a class that hides what runs
 MAKING |= {"_evaluate", *SHELLS}  # by which an annotation in a text is looked up, and a text is run
+MAKING |= listed("""
+register_hook register_prehook register_multi_grad_hook register_post_accumulate_grad_hook saved_tensors_hooks metadata
+save_on_cpu register_module_forward_hook register_module_forward_pre_hook register_module_full_backward_hook
+register_module_full_backward_pre_hook register_module_backward_hook register_module_module_registration_hook
+""")  # what is kept for later: the graph calls it or drops it when nobody watches
 OWN = frozenset({"self", "cls"})
 AROUND_METHODS = listed("""
 abstractmethod cache cached_property classmethod compile contextmanager enable_grad final getter inference_mode

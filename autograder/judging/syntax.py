@@ -69,6 +69,12 @@ class Code(str):
         return frozenset().union(*(names for _, names in self.binding))
 
     @cached_property
+    def held(self) -> frozenset[str]:
+        """The names that it binds to something other than its own functions, classes and imports."""
+        defining = (Definition, ast.Import, ast.ImportFrom)
+        return frozenset().union(*(names for node, names in self.binding if not isinstance(node, defining)))
+
+    @cached_property
     def defined(self) -> frozenset[str]:
         """All names that it binds at any depth: functions, arguments, variables, imports by name."""
         return frozenset(name for node in self.statements for part in ast.walk(node) for name in bound_at(part))
@@ -121,6 +127,8 @@ def top_level_names(source: str) -> frozenset[str]:
 def reachable(sources: Sequence[str], start: str = "") -> list[ast.stmt]:
     """Return the statements of the first source, and those of the others that bind or change what is used.
 
+    What holds data, and is no function, class or module, may be changed by whoever is given it: all that name it count.
+
     Args:
         sources: the code where the search starts, then other cells.
         start: a name; statements of any cell that bind it are where the search starts too.
@@ -132,8 +140,9 @@ def reachable(sources: Sequence[str], start: str = "") -> list[ast.stmt]:
     for node, names in (bound for code in codes[1:] for bound in code.binding):
         for name in names:
             binding.setdefault(name, []).append(node)
+    held = {name for code in codes[1:] for name in code.held} - libraries
     for node, changed in (changes for code in codes[1:] for changes in code.changing):
-        for name in changed - libraries - set(dir(builtins)):
+        for name in (changed | (wanted_by(node) & held)) - libraries - set(dir(builtins)):
             binding.setdefault(name, []).append(node)
     found += binding.pop(start, [])
     seen = {id(node) for node in found}
