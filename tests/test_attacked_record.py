@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.authoring.proofs import refusals
+from autograder.judging.check import recording_returns
 from autograder.judging.intact import classes_changed
 from autograder.judging.operators import (
     CALLER,
@@ -282,3 +283,17 @@ def test_a_name_that_a_submission_gives_its_module_hides_no_caller() -> None:
     assert names["ask"](library["look"]) == ["torch.distributions.transforms"]
     names["__name__"] = "autograder.grading.sandbox.server"
     assert names["ask"](library["look"]) == ["torch.distributions.transforms"]
+
+
+def test_nothing_of_a_callable_object_is_read_while_nobody_watches() -> None:
+    read: list[str] = []
+
+    class Soft:
+        __doc__ = property(lambda self: read.append("doc"))  # type: ignore[assignment]
+        __name__ = property(lambda self: read.append("name"))
+
+        def __call__(self, x: Tensor) -> Tensor:
+            return x
+
+    assert recording_returns(Soft())(torch.ones(1)).equal(torch.ones(1))
+    assert read == []

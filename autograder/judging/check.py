@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import sys
+import types
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -111,6 +112,9 @@ class Check:
             return Lost(f"What it returned is not what was asked for ({type(error).__name__}).")
 
 
+PLAIN = types.FunctionType | types.BuiltinFunctionType | types.MethodType
+
+
 class ReturnRecorder:
     """A student's function, which remembers what it returned last, so that a check that stops can say why.
 
@@ -120,9 +124,13 @@ class ReturnRecorder:
     """
 
     def __init__(self, work: Callable[..., Any], ran: set[str] | None = None) -> None:
-        functools.update_wrapper(self, work, updated=())  # none of its fields, which may be called as this one's are
+        self.__wrapped__ = work  # what its signature is asked for
+        if isinstance(work, PLAIN):  # another object's fields may be code that runs when they are read
+            functools.update_wrapper(
+                self, work, updated=()
+            )  # none of its own fields, which may be called as this one's
         self._work, self._ran = work, ran
-        self.__name__ = getattr(work, "__name__", type(work).__name__)
+        self.__name__ = work.__name__ if isinstance(work, PLAIN) else type(work).__name__
         self._returned: Any = self
         self._inside = False
 
