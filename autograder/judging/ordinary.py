@@ -25,8 +25,8 @@ def listed(names: str) -> frozenset[str]:
 MODULES = listed("""
 __future__ abc bisect call:contextlib.redirect_stderr call:contextlib.redirect_stdout call:dataclasses.dataclass
 call:functools.wraps cmath collections contextlib copy dataclasses enum fractions functools heapq itertools math
-numbers operator random re statistics string sys.float_info sys.maxsize textwrap time torch torch.backends
-torch.cuda torch.nn torch.testing typing warnings
+numbers numpy.e numpy.inf numpy.log numpy.nan numpy.pi numpy.prod numpy.sqrt operator random re statistics string
+sys.float_info sys.maxsize textwrap time torch torch.backends torch.cuda torch.nn torch.testing typing warnings
 """)
 OF_TORCH = (
     listed("""
@@ -119,6 +119,8 @@ class Paths:
         private = name.startswith("_") and name not in DESCRIBING | CALLED
         if not RUN_TEXTS.isdisjoint((whole, origin_of(module, name))) or private or name in SHELLS:
             return "", False
+        if module == "numpy" and module not in self.modules:
+            return "", whole in self.modules  # what a number is calculated with; all else calculates attention as well
         if name == "*":
             return "", is_known(module) and not any(w.startswith(f"{module}.") for w in {*RUN_TEXTS, *MODULES})
         if not (is_ordinary_in_torch(name) if module == "torch" else is_at_home(module, name, self.modules)):
@@ -134,7 +136,8 @@ class Paths:
         if package in EXACT:
             alone = {module, module.rpartition(".")[0]}  # one that is not loaded may be a name in its package
             of_numpy = "numpy" in self.modules and not OF_NUMPY.isdisjoint(alone)
-            return module in self.modules or is_usual_part(module) or of_numpy
+            few_of_numpy = module == "numpy" and module in self._packages
+            return module in self.modules or is_usual_part(module) or of_numpy or few_of_numpy
         return is_in(module, self.modules) or module in self._packages
 
 
