@@ -259,7 +259,8 @@ def attributes_of(values: Iterable[Any], depth: int = 0) -> Iterator[str]:
 
 def vars_of_storage(tensor: torch.Tensor) -> dict[str, Any]:
     """Return the fields that somebody gave to what holds a tensor's numbers; none where no single thing does."""
-    with contextlib.suppress(NotImplementedError, RuntimeError):
+    # a check that follows what is done with tensors is not told of this
+    with contextlib.suppress(NotImplementedError, RuntimeError), torch._C.DisableTorchFunction():
         return vars(tensor.untyped_storage())
     return {}
 
