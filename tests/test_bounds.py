@@ -103,6 +103,14 @@ def test_small_values_without_end_are_counted_before_they_are_read(package, valu
     assert peak < 5 * len(content)
 
 
+def test_a_string_that_is_not_closed_is_not_read_for_minutes() -> None:
+    cell = "x = '" + "\\'aaaaaaaaaaaaaaaaaaaaaaaaaaa" * 3300
+    started = time.process_time()
+    code = Code(cell)
+    assert (code.statements, code.can_be_read) == ([], True)
+    assert time.process_time() - started < 5  # it took 45 seconds
+
+
 @pytest.mark.parametrize("text", ['"' * 10**6, '"' + '\\"' * 10**6, '"' + "\\" * 10**6])
 def test_counting_takes_no_longer_for_texts_that_never_end(text: str) -> None:
     started = time.process_time()

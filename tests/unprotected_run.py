@@ -52,8 +52,7 @@ def run_cells(shell: GradingShell, folder: Path) -> None:
     measure = MEASURES.get(control, "_bad = False") + "\nif _bad: print('CHEAT SUCCEEDED')"
     shown = []
     for cell in ("import torch", source, measure if control in MEASURES else NAIVE, LATER, "'the end'"):
-        outputs, _ = shell.run(cell, MOST_BYTES)
-        shown.append(outputs)
+        shown.append(shell.run(cell, MOST_BYTES))
         Path("shown.json").write_text(json.dumps(shown, default=str), encoding="utf-8")
 
 

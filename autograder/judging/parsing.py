@@ -16,6 +16,7 @@ AROUND_A_CELL = ("time", "timeit", "prun", "capture", "debug")  # without these 
 HARMLESS_SETTING = re.compile(r"(?:InlineBackend\.\w+|InteractiveShell\.ast_node_interactivity)\s*=\s*['\"\w.]+")
 ESCAPED = re.compile(r"[^\S\n]*[%!?,;/]|[^=#'\"\n]*=[ \t]*[%!]")  # a line that is not Python's, whatever comes after it
 MOST_LINES = 10_000  # read in translating a cell, some of them more than once
+LONGEST_LINE = 5000  # characters of a line: the time that a string takes which is not closed grows with their square
 
 
 def parse(source: str) -> ast.Module:
@@ -49,6 +50,8 @@ def as_python(cell: str) -> str:
     """
     if is_python(cell) and not PROMPTS.search(cell):
         return cell
+    if any(len(line) > LONGEST_LINE for line in cell.splitlines()):
+        raise SyntaxError("A line of this cell is too long to be translated.")
     if BARE_MAGIC.fullmatch(cell):
         return as_python("%" + cell.lstrip())
     from IPython.core.inputtransformer2 import TransformerManager  # takes half a second
