@@ -368,7 +368,7 @@ print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 # %% [markdown]
 # After 200 steps, hardly any date is right without attention, and nearly all of them are right with it. Longer training helps without attention, too, but slowly: in two runs (not shown), 5% and 15% of the dates were right after 1000 steps, and 23% and 47% after 2000. With attention, the network that scores is not what matters: with a dot product in its place, 98% of the dates are right, too (three runs, not shown).
 #
-# The models cannot have learned the 500 test dates by heart, since there are over 200,000 different inputs, and 200 steps of 64 dates have shown only 12,800. Give the model with attention a date, and look at its weights:
+# The models cannot have learned the 500 test inputs by heart, since there are over 200,000 different ones, and 200 steps of 64 have shown only 12,800. Give the model with attention a date, and look at its weights:
 
 # %%
 text = "28 january 1955"

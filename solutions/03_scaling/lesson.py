@@ -482,7 +482,7 @@ first = next(step for step, loss in enumerate(losses) if loss < 0.3)
 print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 
 # %% [markdown]
-# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. Why four times, and not sixteen? A score is a product of a query and a key. If the steps of both matrices are four times as long, the product can change up to sixteen times as fast.
+# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. Why four times, and not sixteen? A score is a product of a query and a key. If both matrices have moved four times as far, the part of the product that is due to both moves is sixteen times as large. That this part decides is shown by the run, not by the argument.
 #
 # So dividing by $d$ is not a mistake, and some very wide models do it on purpose (Yang et al., below). Once training has lined a query up with its key, the products no longer cancel, and their sum grows with $d$ itself and not with its root. For such vectors it is the division by $d$ that keeps scores the same in every dimension.
 
@@ -592,9 +592,14 @@ class Swapped(Lookup):
 
 
 # %% [markdown]
-# The bracket is always 0, so the weights are those of the model's own scale. But the first term has no gradient, and neither has the last, so the gradient is that of the other softmax.
+# Read the last line in both directions. Forward, the bracket is a number minus itself, so the model uses the weights of its own scale. Backward, whatever is detached is a constant, and only the softmax of the other scale is left. Model A attends without scaling, and model B over $\sqrt d$:
 #
-# Model A attends without scaling. Its softmax is saturated and its scores move in large steps, but its gradient comes back as if the scores had been divided by 16. Model B attends over $\sqrt d$, as the model that learned, and moves in steps of the same size, but its gradient comes back through a saturated softmax.
+# | | weights | steps of the scores | gradient comes back through |
+# |---|---|---|---|
+# | unscaled | saturated | large | a saturated softmax |
+# | over $\sqrt d$ | soft | small | a soft softmax |
+# | A | saturated | large | a soft softmax |
+# | B | soft | small | a saturated softmax |
 #
 # **Predict.** Which of the two learns as fast as the scaled model did?
 
@@ -625,9 +630,9 @@ plot.curves(
 )
 
 # %% [markdown]
-# The two have changed places. Model A learns as fast as the scaled model, with saturated weights and with steps that move its scores sixteen times as far. Model B starts from the same weights as the scaled model, takes steps of the same size, and does not get below 0.3. So neither saturated weights nor large steps do the harm. It is done on the way back through a saturated softmax, where the queries that have decided get no gradient.
+# The two have changed places. Model A learns as fast as the scaled model, with saturated weights and with steps that move its scores sixteen times as far. Model B starts from the same weights as the scaled model, takes steps of the same size, and does not get below 0.3. So neither saturated weights nor large steps do the harm. It is done on the way back through a saturated softmax, where the queries that have decided get hardly any gradient.
 #
-# "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish, for it was the largest of all. What vanishes is the say of each query that has decided, and this alone is enough to ruin the training. The other queries can still change its favorite, since all of them share the same two matrices, but they change it blindly.
+# "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish, for it was the largest of all. What vanishes is the say of each query that has decided, and a backward pass of this kind is enough to ruin the training. The other queries can still change its favorite, since all of them share the same two matrices, but they change it blindly.
 #
 # All of this is one task, one optimizer and 300 steps. From two other starts, A was below 0.3 after 47 and 61 steps, the scaled model after 43 and 49, and B and the unscaled model never. With a quarter and with four times the rate for the two matrices, A got there after 72 and 92 steps, and B again did not.
 #
@@ -674,10 +679,10 @@ scores.grad
 # |---|---|---|
 # | spread of a score | standard deviation $\sqrt{d_k}$ | variances add, so the root |
 # | scaled scores | `query @ key.mT / sqrt(d_k)` | before softmax; the same character in every dimension |
-# | over $d_k$ | a mean | attention over random keys starts as an average |
+# | over $d_k$ | makes scores of random vectors nearly 0 | attention starts as an average; larger steps make up for it |
 # | Jacobian of softmax | $w_i(\delta_{ij} - w_j)$ | rows sum to 0; near 0 where softmax is saturated |
 # | response to the query | $c\,\text{Cov}(v, k)$ under the weights | 0 where one key has everything |
-# | unscaled training | a larger first gradient, and little learning | the queries that have decided get no gradient |
+# | unscaled training | a larger first gradient, and little learning | the queries that have decided get hardly any gradient |
 #
 # %%
 recap()

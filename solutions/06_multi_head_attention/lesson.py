@@ -155,7 +155,9 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 #
 # You may object that the two weights need not be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. That is true, but a single matrix has to read off both digits.
 #
-# For the second digit it would need the rule "name the digit whose weight is ⅓". Take a matrix that treats all digits in the same way, and let $w$ be the weight of a digit in the mixture, which is the weight of the place that holds it. To name the *second* digit, the logit of a digit must then be highest at the weight ⅓. It must be higher there than at ⅔, the weight of the first digit, and higher than at 0, the weight of a digit that does not occur. But a matrix makes the logit of each digit a straight line in its weight, $\alpha w + \beta$:
+# For the second digit it would need the rule "name the digit whose weight is ⅓". Suppose that the weights depend on the places alone, take a matrix that treats all digits in the same way, and let $w$ be the weight of a digit in the mixture, which is the weight of the place that holds it.
+#
+# To name the *second* digit, the logit of a digit must then be highest at the weight ⅓. It must be higher there than at ⅔, the weight of the first digit, and higher than at 0, the weight of a digit that does not occur. But a matrix makes the logit of each digit a straight line in its weight, $\alpha w + \beta$:
 
 # %%
 figures.no_peak()
@@ -163,9 +165,9 @@ figures.no_peak()
 # %% [markdown]
 # The dashed line is what the second digit would need, a logit with its peak at ⅓. Each of the three straight lines, in contrast, is highest at one of its ends or equally high everywhere. A matrix can therefore name the digit with the larger weight every time, but no matrix can name the digit with the smaller weight for every pair of digits.
 #
-# You may skip two details. The first is this: could a matrix succeed that treats the digits differently? Suppose that there were one, called M. Rename the digits, for instance by swapping 3 and 7 everywhere, and rename the rows and columns of M in the same way. The new matrix succeeds, too. Do this for all possible renamings, and take the mean of all these matrices. In each of them the right digit has the largest logit, so this is true of the mean as well. But the mean treats all digits alike, and such a matrix fails, as you have seen.
+# You may skip the next two paragraphs. Could a matrix succeed that treats the digits differently? Suppose that there were one, called M. Exchange two digits in it, such as 3 and 7. The task treats all digits alike, so the new matrix succeeds as well, and so does that of every other renaming of the ten digits. For each request all of these matrices give the largest logit to the right digit, and therefore their mean does so, too. But in the mean no digit is special, and such a matrix fails, so M cannot exist.
 #
-# The second detail is that the argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line.
+# The argument is about one layer whose output is read by a matrix, and about weights that depend on the places alone. Our keys contain the digits too, so it makes the failure likely, and the five starts show it. A feed-forward network, which lesson 8 puts behind the attention, can bend the line.
 #
 # Two heads need no such rule. Each has a weight of 1 on its own place, and together they pass on four numbers instead of two:
 
@@ -279,7 +281,7 @@ print(f"both places in the same one: {right[differ & same_half].mean():.0%} righ
 # %% [markdown]
 # If each half holds one of the two places, every head has one place to read, and all is well. If both places lie in the same half, one head has to read two digits.
 #
-# You have seen that this is more than a head can do. Why is such a head still better than the single head at the beginning? Our proof assumed that each token has one value. In this module the head sees four tokens, each cut into two pieces, and each piece has a value of its own. The head can therefore take the first piece of one token and the second piece of another. The two pieces hold different entries of a value, so the output matrix can often tell which digit came from which place.
+# You have seen that this is more than a head can do. Why is such a head still better than the single head at the beginning? Our argument gave each token one value and one weight. In this module the head sees four tokens, each cut into two pieces, and each piece has a value of its own. The head can therefore take the first piece of one token and the second piece of another. The two pieces hold different entries of a value, so the output matrix can often tell which digit came from which place.
 #
 # ### Exercise 6.1: split into heads
 #

@@ -68,7 +68,7 @@ first, second = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
 #
 # ### Adding instead of replacing
 #
-# Each of the two halves is called a *branch* of the block, because its result will be added to a stream that goes on beside it. To see why, suppose that you stack twelve blocks, and that each of them *replaces* its input by its output. Whatever the twelfth block is to know about the input must then survive eleven replacements. This is the bottleneck of lesson 1 again, through layers this time instead of through time.
+# Let us call attention and the feed-forward network the two *branches* of a block. How should the result of a branch be combined with its input? Suppose first that you stack twelve blocks, and that each of them *replaces* its input by its output. Whatever the twelfth block is to know about the input must then survive eleven replacements. This is the bottleneck of lesson 1 again, through layers this time instead of through time.
 #
 # The remedy is to write `x + branch(x)`, a *residual connection*. A branch now *adds* what it has found out to what was there before, and nothing is lost unless a branch learns to subtract it. Attention profits in particular, because without the addition a head would have to look at its own position in order to keep its token. The sum that runs through the whole stack, from the first addition to the last, is called the *residual stream*. Every branch reads from it and adds to it.
 #
@@ -147,7 +147,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# The line of the bare stack is at 1.00 after three blocks, which means that the eight tokens have become all but equal, and nothing that comes later can tell them apart. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below). Every attention layer averages over the tokens, and averages of averages become equal. The additions prevent the collapse, because a token to which something is added stays similar to what it was.
+# The line of the bare stack is at 1.00 after three blocks, which means that the eight tokens have become all but equal, and it is very hard for later blocks to tell them apart. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below). Every attention layer averages over the tokens, and averages of averages become equal. The additions prevent the collapse, because a token to which something is added stays similar to what it was.
 #
 # The table sets the two explanations side by side. *Gradient* is the gradient at the first block divided by the one at the output of the last, and *cosine* is the mean cosine between two tokens after twelve blocks. Each range is from the smallest to the largest of three starts.
 #
@@ -158,7 +158,7 @@ plot.curves(
 # | pre-norm | 1.2 to 1.3 | 0.19 to 0.36 | yes |
 # | small gradients | 0.1 | 0.19 to 0.36 | yes |
 #
-# The collapse tells which stack learns, and the size of the gradient does not. Four stacks, one task, one optimizer and three starts are not a proof, but the pattern is the same in all of them.
+# The size of the gradient does not tell which stack learns, and the collapse does, although only one of these stacks collapses, which is also the only one without additions. Four stacks, one task, one optimizer and three starts are not a proof.
 #
 # ### Exercise 8.1: the block
 #
@@ -429,7 +429,7 @@ for name, layers_of in PARTS.items():
 reveal("the dates need most", "places")
 
 # %% [markdown]
-# Without places the model cannot know which of two numbers came first, and it gets hardly a date right. Without self-attention in the encoder, each character reaches the memory alone. The model then loses between one date in six and one in three, depending on the start and on the computer. The other two parts are missed much less, although the first section of this lesson has argued that a block cannot do without its feed-forward network.
+# Without places the model cannot know which of two numbers came first, nor which character of the date is due, and it gets hardly a date right. Without self-attention in the encoder, each character reaches the memory alone. The model then loses between one date in six and one in three, depending on the start and on the computer. The other two parts are missed much less, although the first section of this lesson has argued that a block cannot do without its feed-forward network.
 #
 # The argument and the measurement are both right. The argument was about what a stack of attention layers can compute at all. This experiment, which is called an *ablation*, measures what a part is worth to this model for this task. Dates are mostly copied, and copying needs little computing. The decoder manages without looking back at what it has written, because the place alone tells it which part of the date comes next. Lesson 9 will ablate single heads, and the same caution applies there.
 #

@@ -539,7 +539,7 @@ for name in ("0.0", "0.2"):
 reveal("with the mean in its place", "0.0, the stripe")
 
 # %% [markdown]
-# With means, the order is reversed. Without the stripe the loss rises by about as much as before, by 0.012 instead of 0.013. Without the smear it now rises by only 0.005 instead of 0.071. In this model, then, most of what head 0.2 contributes is a constant, while what head 0.0 contributes depends on the text, so no constant can replace it. Every ablation raises the question "compared with what?", and zero is only one possible answer. All of this is measured on 64 stretches of the unseen text, but the order is the same over the whole of it (not shown).
+# With means, the order is reversed. Without the stripe the loss rises by about as much as before, by 0.012 instead of 0.013. Without the smear it now rises by only 0.005 instead of 0.071. In this model, then, most of what head 0.2 contributes is a constant, while what head 0.0 contributes depends on the text, so that its mean does not replace it. Every ablation raises the question "compared with what?", and zero is only one possible answer. All of this is measured on 64 stretches of the unseen text, but the order is the same over the whole of it (not shown).
 #
 # ### Who copies?
 #
@@ -588,7 +588,7 @@ induction.ablations(rises, still_copied)
 # %% [markdown]
 # Look for the short bars on the left. Without head 1.0 alone there are none: copying stays above 99%, because the others do the job. The same is true of each of the other eleven heads (not shown). Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. Zeros and means agree here, except for the last group, which contains 0.2. Without this group the loss on text rises less if means take its place.
 #
-# The control makes the result strong. Without all six of the other heads text suffers, but 99% of the characters are still copied. The two groups are therefore not only needed for copying but enough for it. Any one of the three heads that look for repetitions is enough. If two of them are switched off, 98% or 99% of the characters are still copied, whichever two they are. (The figure shows only one of the three pairs.)
+# The control makes the result strong. Without all six of the other heads text suffers, but 99% of the characters are still copied. The two groups are therefore not only needed for copying but, among the heads, enough for it. Any one of the three heads that look for repetitions is enough. If two of them are switched off, 98% or 99% of the characters are still copied, whichever two they are. (The figure shows only one of the three pairs.)
 #
 # So no single head is responsible for copying. Any one of the three can be spared, and so can any two, but not all three together. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, remove the head alone and then together with the heads that might do the same.
 #
@@ -641,7 +641,7 @@ for name, part in (("seen", text.seen), ("unseen", text.unseen)):
     print(f"{name:7} {writer.loss_on(large, text, part):.2f}")
 
 # %% [markdown]
-# The gap is small. `pretrain.py` trains with dropout and for few steps, and both keep a model from memorizing. An earlier version of the model, which trained for longer and without the random strings, had a loss of 1.00 on seen and of 1.42 on unseen text. Its gap is wider, and yet it is the better model of unseen text. So a wide gap tells you that a model has memorized. It does not tell you which of two models is better.
+# The gap is small. `pretrain.py` trains with dropout and for few steps, both of which are meant to keep a model from memorizing. An earlier version of the model, which trained for longer and without the random strings, had a loss of 1.00 on seen and of 1.42 on unseen text. Its gap is wider, and yet it is the better model of unseen text. So a wide gap tells you that a model has memorized. It does not tell you which of two models is better.
 #
 # ## What you learned
 #

@@ -278,7 +278,7 @@ for way, row in given.worse("recipe", than="everything").items():
 reveal("missed most", "warm-up")
 
 # %% [markdown]
-# Warm-up matters most here, at this peak rate, but with a lower peak it might matter less. Clipping and the cosine bring a little, at least 0.012 from every seed. The decay brought 0.018, 0.006 and 0.001, and when vectors decayed, too, the loss was lower twice and higher once. Three seeds cannot tell such numbers from chance. The table holds for this model and 600 steps. In runs that are a thousand times as long the decay may well matter, but this table cannot show it.
+# Warm-up matters most here, at this peak rate, but with a lower peak it might matter less. Clipping and the cosine bring a little, at least 0.012 from every seed. Without weight decay the loss was higher by 0.018, 0.006 and 0.001. With decay for biases and gains as well, it was lower from two seeds and higher from one. Such differences may be chance, and three seeds cannot decide it. The table holds for this model and 600 steps. In runs that are a thousand times as long the decay may well matter, but this table cannot show it.
 #
 # ### Exercise 13.4: the learning rate, and what decays
 #
