@@ -97,7 +97,7 @@ def test_every_rule_that_students_read_has_words() -> None:
 
 def test_a_message_is_its_authors_words_or_its_rules() -> None:
     assert message_words("a", {"a": "Look at a."}) == "Look at a."
-    assert message_words("repair:from_axis", {}) == "One edit of their own code passes: from another axis on."
+    assert message_words("repair:axis", {}) == "One edit of their own code passes: along another axis."
     assert message_words("repair:dtype", {}) == "One edit of their own code passes: with the dtype of `…`."
 
 
