@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from autograder.judging.card import Card
-from autograder.judging.case import Case
+from autograder.judging.case import Case, Seen
 from autograder.judging.compare import kind_of_trouble, pattern
 from autograder.judging.diagnose import explain
 from autograder.judging.fingerprint import fingerprint
@@ -244,7 +244,7 @@ PASSES = "Without `.float()` in line 2, every check passes."
 def told(wrong: object, mine: object, right: object = RIGHT) -> str:
     known = {"listed": fingerprint(Returned(wrong))}
     goal = Target("n", "t", 1, fingerprint(Returned(right)), known)
-    case = Case([goal], [Returned(mine)], 0, {"listed": "The author's own words."}, search=lambda: PASSES)
+    case = Case([goal], [Returned(mine)], 0, {"listed": "The author's own words."}, search=lambda: Seen(repair=PASSES))
     return explain(case).message
 
 
