@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
@@ -94,6 +95,13 @@ def rank(item: pytest.Item) -> int:
     if item.path.suffix == ".ipynb" or PROOF in item.nodeid or item.path.name == FIRST:
         return 0
     return LONGEST.index(item.path.name) + 1 if item.path.name in LONGEST else len(LONGEST) + 1
+
+
+@pytest.fixture(autouse=True, scope="module")
+def denormals_kept() -> Iterator[None]:
+    """What a lesson's set-up changes in this process ends with a file: hypothesis needs the smallest numbers."""
+    yield
+    torch.set_flush_denormal(False)
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ from .test_exchange import (  # noqa: F401
     deliver,
     exchange,
     mallory,
-    notebook,
     people,
 )
 
