@@ -190,7 +190,7 @@ def owners_in(root: int, _name: str, names: Sequence[str]) -> dict[str, int]:
     owners = {}
     for name in names:
         with suppress(OSError):
-            owners[name] = os.stat(name, dir_fd=root, follow_symlinks=False).st_uid
+            owners[name] = status_in(root, name).st_uid
     return owners
 
 

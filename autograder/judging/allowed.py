@@ -34,6 +34,7 @@ IN_HEADS = ("dataclasses.dataclass", "contextlib.redirect_")
 SHOWING = ("print", "str", "repr", "isinstance", "issubclass", "super")
 ANYWHERE = frozenset(dir(builtins)).union(["display", "In", "Out", "_", "__"])  # names that no cell defines
 ITERATING = frozenset({"enumerate", "zip"})  # whose texts are read
+YIELDS = ast.Yield | ast.YieldFrom
 MOST_STEPS = 20
 TOO_LONG = "a path of very many names"
 Names = Mapping[str, Path]
@@ -103,9 +104,6 @@ class CodeReader:
             (word for node in nodes for word in with_another_self(node, self._classes)),
         )
         return (word for word in words if word not in known)
-
-
-YIELDS = ast.Yield | ast.YieldFrom
 
 
 def shown_word(word: str) -> str:

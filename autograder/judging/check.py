@@ -9,13 +9,12 @@ from __future__ import annotations
 import ast
 import functools
 import sys
-import types
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import torch
@@ -31,6 +30,7 @@ from .settings import changed_settings, settings_now
 from .syntax import bound_by, wanted_by
 from .values import Lost, Outcome, Raised, Returned, capture_outcome
 
+PLAIN = FunctionType | BuiltinFunctionType | MethodType
 WIDEST = 2048  # entries along an axis of what a summary is made from: it runs where the judge runs
 OTHER_SEED = 2**32  # numbers are drawn from the lower 32 bits of a seed
 CHECKS = ("check", "battery")  # what declares one in checks.py and hidden.py
@@ -112,9 +112,6 @@ class Check:
             return Lost(f"What it returned is not what was asked for ({type(error).__name__}).")
 
 
-PLAIN = types.FunctionType | types.BuiltinFunctionType | types.MethodType
-
-
 class ReturnRecorder:
     """A student's function, which remembers what it returned last, so that a check that stops can say why.
 
@@ -124,13 +121,11 @@ class ReturnRecorder:
     """
 
     def __init__(self, work: Callable[..., Any], ran: set[str] | None = None) -> None:
-        self.__wrapped__ = work  # what its signature is asked for
-        if isinstance(work, PLAIN):  # another object's fields may be code that runs when they are read
-            functools.update_wrapper(
-                self, work, updated=()
-            )  # none of its own fields, which may be called as this one's
+        self.__name__, self.__wrapped__ = type(work).__name__, work
+        if isinstance(work, PLAIN):  # what another object says of itself may be code, which would run unseen
+            # none of its fields, which may be called as this one's are
+            functools.update_wrapper(self, work, updated=())
         self._work, self._ran = work, ran
-        self.__name__ = work.__name__ if isinstance(work, PLAIN) else type(work).__name__
         self._returned: Any = self
         self._inside = False
 

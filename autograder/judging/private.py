@@ -14,9 +14,9 @@ from .syntax import bound_at, called, is_self
 
 RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType)
 FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if re.match("(f|gi|cr|ag|tb|co)_", name)}
-MAKING = {name for name in dir(Tensor) if name.startswith("_make_")}  # tensors of a class that hides what runs
-MAKING |= {"_evaluate", *SHELLS}  # by which an annotation in a text is looked up, and a text is run
-MAKING |= listed("""
+UNSEEN = {name for name in dir(Tensor) if name.startswith("_make_")}  # tensors of a class that hides what runs
+UNSEEN |= {"_evaluate", *SHELLS}  # by which an annotation in a text is looked up, and a text is run
+UNSEEN |= listed("""
 register_hook register_prehook register_multi_grad_hook register_post_accumulate_grad_hook saved_tensors_hooks metadata
 save_on_cpu register_module_forward_hook register_module_forward_pre_hook register_module_full_backward_hook
 register_module_full_backward_pre_hook register_module_backward_hook register_module_module_registration_hook
@@ -82,7 +82,7 @@ def is_private(word: str, owner: ast.AST | None) -> bool:
     if word.startswith("__") and word.endswith("__"):
         return word not in DESCRIBING | CALLED
     private = word.startswith("_") and word not in DESCRIBING
-    return owner is not None and (word in FRAMES or word in MAKING or (private and not is_own(owner)))
+    return owner is not None and (word in FRAMES or word in UNSEEN or (private and not is_own(owner)))
 
 
 def is_own(node: ast.AST) -> bool:
