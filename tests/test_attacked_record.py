@@ -3,9 +3,10 @@
 import contextlib
 import copy
 import inspect
+import pickle
 import sys
 from collections import UserList
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from torch import Tensor, nn
 
 from autograder.authoring.proofs import refusals
 from autograder.judging.check import recording_returns
-from autograder.judging.intact import classes_changed
+from autograder.judging.intact import classes_changed, remember_classes
 from autograder.judging.operators import (
     CALLER,
     INSIDE,
@@ -242,6 +243,25 @@ def test_a_hook_that_is_left_open_is_a_question() -> None:
 def test_a_class_that_python_was_asked_about_is_not_changed() -> None:
     assert inspect.get_annotations(nn.ReLU6) == nn.ReLU6.__annotations__ == {}
     assert not classes_changed()
+
+
+@pytest.fixture
+def never_copied() -> Iterator[None]:
+    """A process in which nobody has copied a tensor yet: Python notes in the class what a copy has to take along."""
+    for kind in (torch.Tensor, nn.Parameter):
+        if "__slotnames__" in vars(kind):
+            del kind.__slotnames__
+    remember_classes()
+    yield
+    remember_classes()
+
+
+@pytest.mark.usefixtures("never_copied")
+@pytest.mark.parametrize("copied", [copy.copy, pickle.dumps])
+@pytest.mark.parametrize("work", [torch.ones(2), nn.Parameter(torch.ones(2))])
+def test_the_first_copy_of_something_is_no_question(copied: Callable[[Any], Any], work: Any) -> None:
+    assert questions(lambda: copied(work)) == ""
+    assert "__slotnames__" in vars(type(work))
 
 
 def of_stable_softmax(work: Any) -> Any:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 OF_TENSORS: tuple[type, ...] = (torch.Tensor, nn.Parameter, torch.UntypedStorage, torch.TypedStorage)
-ADDED_BY_PYTHON = "__annotations__"  # when somebody asks a class that has none
+ADDED_BY_PYTHON = {"__annotations__", "__slotnames__"}  # when a class that has none is asked, or one is first copied
 _kept: list[tuple[type, tuple[str, ...], tuple[object, ...]]] = []
 
 
@@ -31,7 +31,7 @@ def classes_changed() -> bool:
 def is_same(kind: type, names: Collection[str], values: Collection[object]) -> bool:
     """Say whether a class holds what it held, and no more than what Python itself adds."""
     now, was = dict(vars(kind)), dict(zip(names, values, strict=True))
-    return {*now, ADDED_BY_PYTHON} == {*was, ADDED_BY_PYTHON} and all(now[name] is was[name] for name in was)
+    return {*now} | ADDED_BY_PYTHON == {*was} | ADDED_BY_PYTHON and all(now[name] is was[name] for name in was)
 
 
 remember_classes()
