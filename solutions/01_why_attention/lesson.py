@@ -375,9 +375,9 @@ text = "28 january 1955"
 logits, weights = translator(torch.tensor([to_ids(text)]), 10)
 written = to_text(logits.argmax(dim=-1)[0])
 plot.heatmap(
-    weights[0, :, : len(text)].detach(),
+    weights[0].detach(),
     list(written),
-    list(text.replace(" ", "·")),
+    list(text.ljust(18).replace(" ", "·")),
     f"{text} becomes {written}",
     sides=("written", "read"),
     alt="The digits of the year look at the year, those of the month at the name of the month, those of the day at the day.",
@@ -386,7 +386,7 @@ plot.heatmap(
 # %% [markdown]
 # Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front, although nobody has told it what a month is.
 #
-# The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same position in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space. The columns of the padding are left out of the figure. They can hold a lot of weight: in the row of the second 5 they hold half of it.
+# The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same position in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space, and the last three columns are the padding. Nobody has hidden it, and the row of the second 5 has half of its weight there. Lesson 5 shows how to hide it.
 #
 # ### The first suspect
 #
@@ -427,7 +427,7 @@ print(f"750 training steps, the first 4 of 16: {repeating(16, 4, 1, 750):4.0%}")
 # %% [markdown]
 # With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs, not shown). That is far better than before and far from good, so too little training is to blame in part.
 #
-# The second model reads as many words as the one that failed, but it has only four of them to remember, and repeats them nearly always (82% to 99% in five runs). Distance does make the task harder, because this model hardly ever got its four words right after 250 steps of training (not shown). But after 750 steps it did, and the first of its words had as far to go as in the model that failed. Distance makes learning slower, but it is not what stops that model.
+# Is distance to blame? The second model reads as many words as the one that failed, and its first word has as far to go, but it has only four words to remember. After 250 steps it hardly ever got them right (not shown), and after 750 it nearly always does (82% to 99% in five runs). So distance makes learning slower, but it does not stop it.
 #
 # Two suspects remain. Writing is easy to test alone: if four words have to be written four times over, there are 16 words to write and four to remember. The last line gives three times the training to the task that failed, in which there are 16 words to remember.
 

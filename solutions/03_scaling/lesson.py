@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 3. Scaling
 #
-# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model that does not. You should have done lesson 2 and know what a variance is. About 130 minutes, in two sittings, of which the first ends before "What is left in dimension 1024".
+# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model that does not. You should have done lesson 2 and know what a variance is. About 115 minutes, in two sittings, of which the first ends before "Does a model notice?". One section at the end is optional.
 #
 # ## The idea
 #
@@ -297,35 +297,9 @@ def softmax_jacobian(weights: Tensor) -> Tensor:
 # %% check softmax_jacobian
 
 # %% [markdown]
-# ### What is left in dimension 1024
-#
-# How much of this response is left when the scores come from vectors of dimension 1024? Measure the size of a table by its norm, which is the square root of the sum of its squared entries.
-#
-# For each way of scaling, the next cell prints the mean norm of two such tables over the 500 queries, and in its last column the median of the second.
-#
-# The column *to the scores* is about softmax alone: if a score changes a little, how much do the weights change? The column *to the query* is about the query: if the query changes a little, how much do the weights change? A change of the query first changes the scores, by the factor times the keys, and the scores then change the weights. So this table is the first one times the factor times the keys. To run even if the exercise is unsolved, the cell uses PyTorch's own Jacobian, `jacrev`, which `vmap` applies to each row.
-
-# %%
-jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
-q, k = vectors_of_dimension(1024)
-print("             to the scores  to the query      median")
-for name, factor in FACTORS.items():
-    c = factor(1024)
-    tables = jacobian_of_rows((q @ k.mT).squeeze(-2) * c)  # (500, 16, 16)
-    norms = [m.flatten(-2).norm(dim=-1) for m in (tables, c * tables @ k)]
-    means = " ".join(f"{norm.mean():13.2f}" for norm in norms)
-    print(f"{name:12} {means} {norms[1].median():11.4f}")
-
-# %% [markdown]
-# In the column *to the scores*, the mean norm is 0.05 without scaling and 0.31 over √d, so the scaled softmax responds six times as strongly to a change of the scores that it is given. (The 0.24 of the last row, $\sqrt{15}/16$, is the response of sixteen equal weights.) The difference between the first two rows is the reason that most texts give for the division: "without scaling, gradients vanish".
-#
-# The column *to the query* contradicts this statement. A model does not change its scores directly but changes queries and keys, and the same change of a query moves a score 32 times as far if nothing divides the score by 32. Softmax responds a sixth as strongly, to a change that is 32 times as large, so the unscaled weights respond about five times as strongly as the scaled ones, 1.52 against 0.31.
-#
-# This is a mean, though, and the median tells another story. Over √d, most queries respond about as the mean says. Without scaling, half of the queries hardly respond at all, and a few respond so strongly that the mean is 1.52. To find out which of these numbers matters, we can test a model that learns, and for that we need attention with a scale.
-#
 # ### Exercise 3.4: attention with scale
 #
-# Build it: it is lesson 2's function with one more argument, `scale`, by which the scores are *multiplied*. If `scale` is None, use $1/\sqrt{d_k}$. PyTorch's own attention is not allowed, because it is what you are building. Here is a small case to compare your function with, one query and three keys of dimension 4:
+# What this does to learning is a question for a model that learns, and for that we need attention with a scale. It is lesson 2's function with one more argument, `scale`, by which the scores are *multiplied*. If `scale` is None, use $1/\sqrt{d_k}$. PyTorch's own attention is not allowed, because it is what you are building. Here is a small case to compare your function with, one query and three keys of dimension 4:
 
 # %%
 query = torch.tensor([[1.0, 0.5, -0.5, 0.2]])  # (L, D) = (1, 4)
@@ -412,7 +386,7 @@ class Lookup(nn.Module):
 # %% [markdown]
 # Training is the usual loop with the optimizer Adam. The query and key matrices have a learning rate of their own, `rate`, which we will need later. The function returns the losses, and the norm of the query matrix's first gradient.
 #
-# **Predict.** At the first step, before anything is learned, is that gradient smaller or larger without scaling?
+# A saturated softmax hardly responds to its scores, and so most texts give the reason for the division in one sentence: "without scaling, gradients vanish". **Predict.** At the first step, before anything is learned, is that gradient smaller or larger without scaling?
 
 # %%
 predict(
@@ -455,7 +429,7 @@ for name, (losses, gradient) in runs.items():
 reveal("the first gradient without scaling", "larger")
 
 # %% [markdown]
-# Without scaling, the loss does not get below 0.3 in 300 steps, and yet the first gradient of that run was the *largest* of the three. So gradients did not vanish. The vectors of this model have dimension 256. Without the division by $\sqrt{256} = 16$, the same change in the query matrix changes the scores sixteen times as much. Softmax passes on less of that change, but not sixteen times less, so the gradient, which is the product of both factors, is larger.
+# Without scaling, the loss does not get below 0.3 in 300 steps, and yet the first gradient of that run was the *largest* of the three. So the sentence is wrong about this gradient. It looks at softmax alone, but a model changes its matrices and not its scores. The vectors here have dimension 256, and without the division by $\sqrt{256} = 16$ the same change in the query matrix changes the scores sixteen times as much. Softmax passes on less of that change, but not sixteen times less, so the gradient, which is the product of both factors, is larger.
 
 
 # %%
@@ -489,79 +463,9 @@ print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 # So dividing by $d$ is not a mistake, and some very wide models do it on purpose (Yang et al., below). Once training has lined a query up with its key, the products no longer cancel, and their sum grows with $d$ itself and not with its root. For such vectors it is the division by $d$ that keeps scores the same in every dimension.
 
 # %% [markdown]
-# ### What is left for the query
-#
-# The first gradient of the unscaled model is the largest, and yet this model learns slowly and badly. To see what is wrong with that gradient, let us follow one small change of a query all the way to the output. Each score of this query moves by the key times the scale $c$, and the weights move as the Jacobian says. The output moves with the weights, because it is the sum of the values times the weights.
-#
-# For one query $q$, the three steps have these derivatives:
-#
-# - score $j$ with respect to the query: $c\,k_j^\top$, a row,
-# - weight $i$ with respect to score $j$: $w_i(\delta_{ij} - w_j)$, a number,
-# - the output with respect to weight $i$: $v_i$, a column.
-#
-# Multiplied out and summed over $i$ and $j$, they give the formula below, because $\delta_{ij}$ keeps only the terms with $i = j$, and the product $w_i w_j$ splits into two sums:
-#
-# $$\frac{\partial\,\text{output}}{\partial q} = \sum_{i,j} v_i\; w_i(\delta_{ij} - w_j)\; c\,k_j^\top = c\,\Big(\sum_i w_i\, v_i k_i^\top - \bar v\,\bar k^\top\Big) \quad\text{with}\quad \bar v = \sum_i w_i v_i, \;\; \bar k = \sum_j w_j k_j .$$
-#
-# Now read the weights as probabilities: imagine that one key is drawn at random, key $i$ with probability $w_i$, and its value with it. Then $\bar v$, which is the output, is the mean of the values, and $\bar k$ is the mean of the keys. The brackets hold the mean of the products minus the product of the means, which is the *covariance* of values and keys. It is a table here, with one number for each entry of a value and each entry of a key.
-#
-# So the output changes with the query only if the query mixes several keys, and if different keys bring different values. A query that gives everything to a single key mixes nothing. Almost no gradient then reaches this query through its output, even if the key is the wrong one.
-#
-# Here are three queries, each with two keys and two values in a plane, and with $c = 1$. A disc is as large as the weight of its key, the arrow is the query, and the cross is the output. PyTorch computes the table of derivatives, whose norm is written below.
-
-
-# %%
-def output_of(one: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return (key @ one).softmax(dim=-1) @ value  # (D_v,)
-
-
-far, alike = torch.tensor([[-2.0, 1], [2, 1]]), torch.tensor([[-0.3, 1], [0.3, 1]])
-even, sharp = torch.tensor([0.0, 2]), torch.tensor([2.0, 0])
-cases = [
-    (one, k, k.flip(-1) / 2) for one, k in ((even, far), (even, alike), (sharp, far))
-]
-tables = [torch.autograd.functional.jacobian(output_of, case)[0] for case in cases]
-figures.responses(cases, tables, "An output responds only if it mixes what differs")
-
-# %% [markdown]
-# On the left, the query points between two keys that are far apart. Both get the weight ½, so the output lies halfway between their values, and the norm of the table is 2. With two keys this norm is $w_0 w_1$ times the distance of the keys times the distance of the values, which is ½ · ½ · 4 · 2.
-#
-# In the middle the weights are the same, but the keys are close together and so are the values, so little varies. On the right, the points are as far apart as on the left, but one key has nearly everything, and little more than a thousandth of the first response is left.
-#
-# ### Exercise 3.5: the response to the query
-#
-# Compute this table from the weights, for any number of queries at once. As in exercise 3.3, PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) and the trick with complex numbers are not allowed. To test your function, compare it with `tables`, which PyTorch computed above for `cases` with a scale of 1.
-
-# %% hints query_jacobian [markdown]
-# For one query the answer is a table with a row for each entry of the output and a column for each entry of the query. Which of the two terms of the formula is a product of two means?
-#
-# The product of means is a column times a row, as in exercise 3.3. The other term sums over keys, as a matrix product does, once the weights are on one of its two factors.
-#
-# Each query has weights of its own, whereas values and keys are shared by all queries. Give the shared ones an axis of size 1 where the queries are counted.
-
-
-# %% exercise query_jacobian
-def query_jacobian(weights: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
-    """Return how each output of attention responds to its query.
-
-    weights is (..., L, S), each row the softmax of scores that were multiplied by scale, key is (..., S, D) and value
-    is (..., S, D_v). Returns (..., L, D_v, D): entry [l, i, j] is the derivative of entry i of output l with respect to
-    entry j of query l. The inputs are not changed, and PyTorch's own derivatives are not used.
-    """
-    ### BEGIN SOLUTION
-    weighted = weights.unsqueeze(-2) * value.mT.unsqueeze(-3)  # (..., L, D_v, S)
-    products = weighted @ key.unsqueeze(-3)  # (..., L, D_v, D)
-    means = (weights @ value).unsqueeze(-1) * (weights @ key).unsqueeze(-2)
-    return scale * (products - means)
-    ### END SOLUTION
-
-
-# %% check query_jacobian
-
-# %% [markdown]
 # ### Whose gradient is it?
 #
-# Over $\sqrt d$ the model learns within 50 steps. Without scaling its loss is still about 2 after 300, although its first gradient is four times as large. A gradient that is summed over a batch does not say which queries it comes from, so let us look at the gradient of each query on its own. Exercise 3.5 says what to expect, because a query that has given nearly all its weight to one key hardly responds to anything. Call such a query *decided* if its largest weight is above 0.9.
+# Over $\sqrt d$ the model learns within 50 steps. Without scaling its loss is still about 2 after 300, although its first gradient is four times as large. A gradient that is summed over a batch does not say which queries it comes from, so let us look at the gradient of each query on its own. Exercise 3.3 says what to expect: once a query has given nearly all its weight to one key, its weights hardly respond to anything. Call such a query *decided* if its largest weight is above 0.9.
 
 # %% measured
 x, labels, place = lookup_batch(torch.Generator().manual_seed(99), n=256)
@@ -632,6 +536,98 @@ draw_losses(
 # "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish, for it was the largest of all. What vanishes is the say of each query that has decided, and a backward pass of this kind is enough to ruin the training. The other queries can still change its favorite, since all of them share the same two matrices, but they change it blindly.
 #
 # All of this is one task, one optimizer and 300 steps. From two other starts, A was below 0.3 after 47 and 61 steps, the scaled model after 43 and 49, and B and the unscaled model never. With a quarter and with four times the rate for the two matrices, A got there after 72 and 92 steps, and B again did not.
+#
+# ### What is left for the query
+#
+# A query that has decided has hardly any say. Can we also tell what a query *does* respond to? Let us follow one small change of a query all the way to the output. Each score of this query moves by the key times the scale $c$, and the weights move as the Jacobian says. The output moves with the weights, because it is the sum of the values times the weights.
+#
+# For one query $q$, the three steps have these derivatives:
+#
+# - score $j$ with respect to the query: $c\,k_j^\top$, a row,
+# - weight $i$ with respect to score $j$: $w_i(\delta_{ij} - w_j)$, a number,
+# - the output with respect to weight $i$: $v_i$, a column.
+#
+# Multiplied out and summed over $i$ and $j$, they give the formula below, because $\delta_{ij}$ keeps only the terms with $i = j$, and the product $w_i w_j$ splits into two sums:
+#
+# $$\frac{\partial\,\text{output}}{\partial q} = \sum_{i,j} v_i\; w_i(\delta_{ij} - w_j)\; c\,k_j^\top = c\,\Big(\sum_i w_i\, v_i k_i^\top - \bar v\,\bar k^\top\Big) \quad\text{with}\quad \bar v = \sum_i w_i v_i, \;\; \bar k = \sum_j w_j k_j .$$
+#
+# Now read the weights as probabilities: imagine that one key is drawn at random, key $i$ with probability $w_i$, and its value with it. Then $\bar v$, which is the output, is the mean of the values, and $\bar k$ is the mean of the keys. The brackets hold the mean of the products minus the product of the means, which is the *covariance* of values and keys. It is a table here, with one number for each entry of a value and each entry of a key.
+#
+# So the output changes with the query only if the query mixes several keys, and if different keys bring different values. A query that gives everything to a single key mixes nothing. Almost no gradient then reaches this query through its output, even if the key is the wrong one.
+#
+# Here are three queries, each with two keys and two values in a plane, and with $c = 1$. A disc is as large as the weight of its key, the arrow is the query, and the cross is the output. PyTorch computes the table of derivatives, whose norm is written below.
+
+
+# %%
+def output_of(one: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return (key @ one).softmax(dim=-1) @ value  # (D_v,)
+
+
+far, alike = torch.tensor([[-2.0, 1], [2, 1]]), torch.tensor([[-0.3, 1], [0.3, 1]])
+even, sharp = torch.tensor([0.0, 2]), torch.tensor([2.0, 0])
+cases = [
+    (one, k, k.flip(-1) / 2) for one, k in ((even, far), (even, alike), (sharp, far))
+]
+tables = [torch.autograd.functional.jacobian(output_of, case)[0] for case in cases]
+figures.responses(cases, tables, "An output responds only if it mixes what differs")
+
+# %% [markdown]
+# On the left, the query points between two keys that are far apart. Both get the weight ½, so the output lies halfway between their values, and the norm of the table is 2. With two keys this norm is $w_0 w_1$ times the distance of the keys times the distance of the values, which is ½ · ½ · 4 · 2.
+#
+# In the middle the weights are the same, but the keys are close together and so are the values, so little varies. On the right, the points are as far apart as on the left, but one key has nearly everything, and little more than a thousandth of the first response is left.
+#
+# ### Exercise 3.5: the response to the query
+#
+# Compute this table from the weights, for any number of queries at once. As in exercise 3.3, PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) and the trick with complex numbers are not allowed. To test your function, compare it with `tables`, which PyTorch computed above for `cases` with a scale of 1.
+
+# %% hints query_jacobian [markdown]
+# For one query the answer is a table with a row for each entry of the output and a column for each entry of the query. Which of the two terms of the formula is a product of two means?
+#
+# The product of means is a column times a row, as in exercise 3.3. The other term sums over keys, as a matrix product does, once the weights are on one of its two factors.
+#
+# Each query has weights of its own, whereas values and keys are shared by all queries. Give the shared ones an axis of size 1 where the queries are counted.
+
+
+# %% exercise query_jacobian
+def query_jacobian(weights: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
+    """Return how each output of attention responds to its query.
+
+    weights is (..., L, S), each row the softmax of scores that were multiplied by scale, key is (..., S, D) and value
+    is (..., S, D_v). Returns (..., L, D_v, D): entry [l, i, j] is the derivative of entry i of output l with respect to
+    entry j of query l. The inputs are not changed, and PyTorch's own derivatives are not used.
+    """
+    ### BEGIN SOLUTION
+    weighted = weights.unsqueeze(-2) * value.mT.unsqueeze(-3)  # (..., L, D_v, S)
+    products = weighted @ key.unsqueeze(-3)  # (..., L, D_v, D)
+    means = (weights @ value).unsqueeze(-1) * (weights @ key).unsqueeze(-2)
+    return scale * (products - means)
+    ### END SOLUTION
+
+
+# %% check query_jacobian
+
+# %% [markdown]
+# ### Optional: what is left in dimension 1024
+#
+# How large are such responses for random vectors of dimension 1024? The next cell measures two tables for each of the 500 queries of "Three ways to scale": how the weights respond to their scores, $J$ of exercise 3.3, and how they respond to the query, which is $J$ times $c\,K$, since the query moves the scores by the factor times the keys. It prints the mean norm of either table, and in its last column the median of the second. (PyTorch's `jacrev`, which `vmap` applies to each row, makes the tables even if the exercise is unsolved.)
+
+# %%
+jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
+q, k = vectors_of_dimension(1024)
+print("             to the scores  to the query      median")
+for name, factor in FACTORS.items():
+    c = factor(1024)
+    tables = jacobian_of_rows((q @ k.mT).squeeze(-2) * c)  # (500, 16, 16)
+    norms = [m.flatten(-2).norm(dim=-1) for m in (tables, c * tables @ k)]
+    means = " ".join(f"{norm.mean():13.2f}" for norm in norms)
+    print(f"{name:12} {means} {norms[1].median():11.4f}")
+
+# %% [markdown]
+# In the column *to the scores*, the mean norm is 0.05 without scaling and 0.31 over √d, so the scaled softmax responds six times as strongly to a change of the scores that it is given. (The 0.24 of the last row, $\sqrt{15}/16$, is the response of sixteen equal weights.) This column is what "gradients vanish" is about.
+#
+# The column *to the query* contradicts it, because the same change of a query moves a score 32 times as far if nothing divides the score by 32. Softmax responds a sixth as strongly, to a change that is 32 times as large, so the unscaled weights respond about five times as strongly as the scaled ones, 1.52 against 0.31.
+#
+# This is a mean, though, and the median tells the same story as the model did. Over √d, most queries respond about as the mean says. Without scaling, half of the queries hardly respond at all, and a few respond so strongly that the mean is 1.52.
 #
 # ## What can go wrong
 #

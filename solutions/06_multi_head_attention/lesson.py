@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 6. Multi-head attention
 #
-# After this lesson you can say what a second head is good for, and split the model dimension into heads and merge them again. You can also write the module of the original transformer, with the same results as PyTorch's. You should have done lesson 5 and know `nn.Module`. About 150 minutes, in two sittings, of which the first ends before "PyTorch's own".
+# After this lesson you can say what a second head is good for, and split the model dimension into heads and merge them again. You can also write the module of the original transformer, with the same results as PyTorch's. You should have done lesson 5 and know `nn.Module`. About 140 minutes, in two sittings, of which the first ends before "PyTorch's own".
 #
 # ## The idea
 #
@@ -165,11 +165,15 @@ figures.no_peak()
 # %% [markdown]
 # The dashed line is what the second digit would need, a logit with its peak at ⅓. Each of the three straight lines, in contrast, is highest at one of its ends or equally high everywhere. A matrix can therefore name the digit with the larger weight every time, but no matrix can name the digit with the smaller weight for every pair of digits.
 #
-# You may skip the next two paragraphs. Could a matrix succeed that treats the digits differently? Suppose that there were one, called M. Exchange two digits in it, such as 3 and 7. The task treats all digits alike, so the new matrix succeeds as well, and so does that of every other renaming of the ten digits. For each request all of these matrices give the largest logit to the right digit, and therefore their mean does so, too. But in the mean no digit is special, and such a matrix fails, so M cannot exist.
+# <details><summary>Could a matrix succeed that treats the digits differently?</summary>
 #
-# The argument is about one layer whose output is read by a matrix, and about weights that depend on the places alone. Our keys contain the digits too, so it makes the failure likely, and the five starts show it. A feed-forward network, which lesson 8 puts behind the attention, can bend the line.
+# No. Suppose that there were one, called M. Exchange two digits in it, such as 3 and 7. The task treats all digits alike, so the new matrix succeeds as well, and so does that of every other renaming of the ten digits. For each request all of these matrices give the largest logit to the right digit, and therefore their mean does so, too. But in the mean no digit is special, and such a matrix fails, so M cannot exist.
 #
-# Two heads need no such rule. Each has a weight of 1 on its own place, and together they pass on four numbers instead of two:
+# The argument is about one layer whose output is read by a matrix, and about weights that depend on the places alone. Our keys contain the digits too, so it makes the failure likely, and the five starts show it.
+#
+# </details>
+#
+# A feed-forward network, which lesson 8 puts behind the attention, can bend the line. Two heads need no such rule. Each has a weight of 1 on its own place, and together they pass on four numbers instead of two:
 
 # %%
 torch.cat([a, b]), torch.cat([b, a])
@@ -335,7 +339,15 @@ print(f"one projection and three by at most {(tokens @ w - small).abs().max():.5
 #
 # $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{D}}\right) V_h, \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\; W_o .$$
 #
-# The number under the root is $D$, the head dimension ($d_k$ in lesson 3), because the dot products are between vectors of that dimension. Written out for tokens $x$, the scores of head h are $x\, W_q^h (W_k^h)^\top x^\top / \sqrt{D}$, where both matrices are E × D. A head can therefore compare tokens in only D dimensions, because the product of its two matrices is E × E but has a rank of at most D. It can learn which dimensions these are, but the limit is part of the price of having several heads. Here is the whole module with its shapes:
+# The number under the root is $D$, the head dimension ($d_k$ in lesson 3), because the dot products are between vectors of that dimension. Each head compares tokens in only D dimensions, which is part of the price of having several heads.
+#
+# <details><summary>Why only D dimensions?</summary>
+#
+# Written out for tokens $x$, the scores of head h are $x\, W_q^h (W_k^h)^\top x^\top / \sqrt{D}$, where both matrices are E × D. Their product is E × E but has a rank of at most D. The head learns which D dimensions these are, and it is blind to the others.
+#
+# </details>
+#
+# Here is the whole module with its shapes:
 
 # %%
 figures.module()
@@ -525,7 +537,7 @@ except NotImplementedError:
 #
 # Then let PyTorch decide whether it is right, as in the last cell. Copy the weights of an `nn.MultiheadAttention` into your module, draw a batch in `torch.float64` in which all sizes differ, and compare the outputs: without a mask, with a causal one, and with padding. If the differences stay below $10^{-12}$, you can build what everything after this lesson is made of. And if you had to look something up, you know which section to read again.
 #
-# ### How much it learns, and how much it computes
+# ### How many parameters?
 #
 # **Predict.** A module with a model dimension of 512, eight heads and no biases: how many parameters does it have?
 
@@ -542,16 +554,7 @@ f"{sum(p.numel() for p in module.parameters()):,}"
 # %% [markdown]
 # There are four matrices of 512 × 512. The number of heads plays no part, since a head's projection is a strip of a matrix that is there anyway. With biases there would be 4 · 512 more.
 #
-# The work is of two kinds. The four projections take E × E multiplications each per token, which makes $4 L E^2$, so twice as many tokens mean twice the work. The scores and the mixing of the values take $L^2 E$ each, which makes $2 L^2 E$. Because every token meets every other, twice as many tokens mean four times the work here. For a model dimension of 512:
-
-# %%
-E = 512
-for L in (64, 1024, 16384):
-    outside, inside = 4 * L * E**2, 2 * L**2 * E
-    print(f"{L:6} tokens: {inside / (outside + inside):.0%} in attention")
-
-# %% [markdown]
-# The two kinds of work are equal at $L = 2E$. The statement that "attention costs $O(L^2 E)$" is therefore true of its core and of long sequences, whereas for short ones the projections cost more. In memory, the table of weights, `(B, H, L, S)`, grows fastest. And a whole transformer layer of the usual kind has twice as many parameters outside attention as in it, as lesson 8 will count.
+# These matrices also do most of the work as long as a text is short. They take $4 L E^2$ multiplications, whereas the scores and the mixing of the values take $2 L^2 E$, which is as much at $L = 2E$ tokens and more beyond. Lesson 10 is about what to do then.
 #
 # ### What do heads look at?
 #
@@ -737,7 +740,7 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 # | `out_proj` | E × E | mixes what the heads found |
 # | scale | $1/\sqrt{D}$ | D is the head dimension, not E |
 # | dropout | on the weights, in training | return the weights from before it |
-# | multiplications | $4LE^2 + 2L^2E$ | the same for any number of heads; the tables of weights grow with H |
+# | multiplications | $4LE^2 + 2L^2E$ | the same for any number of heads |
 #
 # %%
 recap()

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 7. Order and position
 #
-# After this lesson you can tell a model in four ways where its tokens are, say what each way promises about distances, and show which ways survive sequences longer than any seen in training. You should have done lesson 6, and remember sine and cosine. About 120 minutes, in two sittings, of which the first ends before "Or change the scores themselves".
+# After this lesson you can tell a model in four ways where its tokens are, say what each way promises about distances, and show which ways survive sequences longer than any seen in training. You should have done lesson 6, and remember sine and cosine. About 110 minutes, in two sittings, of which the first ends before "Or change the scores themselves".
 #
 # ## The idea
 #
@@ -498,9 +498,13 @@ plot.curves(
 #
 # At 32, the rotation is still ahead of the bias. One doubling later it no longer is. It falls to 85% at 64 and to 68% at 128, where a model without positions gets 62%, while the linear bias stays at 92%. At 64 and 128, the model with sinusoidal positions does worse than the model without any. (We repeated this from three starts. In the best of them it did a little better.)
 #
-# Models with learned or sinusoidal positions have learned nothing about places beyond 15, so the vectors of those places are useless to them or mislead them. For the rotation and the bias, two more starts gave the same numbers to within three points.
+# For the rotation and the bias, two more starts gave the same numbers to within three points.
 #
-# Even without positions, a model gets something right, because two rules need no order. Two places in five hold a small digit, and there the answer is that digit. Elsewhere, the small digit that has occurred most often so far is a good guess.
+# <details><summary>How can a model without positions be right at all?</summary>
+#
+# Two rules need no order. Two places in five hold a small digit, and there the answer is that digit. Elsewhere, the small digit that has occurred most often so far is a good guess.
+#
+# </details>
 #
 # Is a linear bias better than a rotation, then? Change the task. At each place, name the digit exactly three places back (and at the first three places, the first digit):
 
@@ -518,7 +522,16 @@ rotary = models["rotary"]
 # %% [markdown]
 # The linear bias is lost even at 16, since it can say "nearer is better" but not "three away is better than two". The rotation has found an angle like the one that you chose above, and is perfect up to 32. Then it fails here too, although the only distance that matters, 3, occurred in every training sequence.
 #
-# So what goes wrong? Look at where a query at place 60 puts its weight in a sequence of 64. The next figure shows the mean over 300 sequences and the four heads, by distance:
+# Now return to the task of reversing. It is about absolute places, so in a single layer no rule about distances can solve it:
+
+# %% measured
+for way in ("sinusoidal", "rotary", "linear bias"):
+    print(f"reversing, {way:12} {accuracy(train(reverse, way), reverse):4.0%}")
+
+# %% [markdown]
+# ### Optional: where the rotation looks, and slower hands
+#
+# What goes wrong with the rotation? Look at where a query at place 60 puts its weight in a sequence of 64. The next figure shows the mean over 300 sequences and the four heads, by distance:
 
 # %% measured
 x = reader.digits(300, seed=1_000_000, length=64)
@@ -547,9 +560,12 @@ plot.curves(
 #
 # What it adds to the score falls from 0.3 at distance 3 to −1.8 at 15, as it should. It is lowest at 20, and from there it rises, to 1.0 at 41 and to 2.0 at 53, far above what the right distance gets (means over the four heads, not shown). Nothing in training has told the model that these directions are wrong.
 #
-# ### Optional: slower hands
+# This suggests a repair that needs no training. Let the hands after the first turn more slowly, so that a text of 64 does not bring them full circle. The speeds follow from `base`, because hand i turns by base^(−2i/D). A larger base leaves the first hand as it is and slows down all others, the last one most. Here are the speeds for D = 8, in radians per place, with a base that makes the last hand four times slower:
 #
-# This suggests a repair that needs no training. Let the hands after the first turn more slowly, so that a text of 64 does not bring them full circle. The speeds follow from `base`, because hand i turns by base^(−2i/D). The first hand always turns by 1 and tells neighbors apart, while the last one turns by base^(−(D − 2)/D). To make the last hand four times slower, base has to be multiplied by 4^(D/(D − 2)). With D = 8, that turns 10,000 into about 63,500, and the hands in between become slower by less than four times.
+# | base | hand 0 | hand 1 | hand 2 | hand 3 |
+# |---|---|---|---|---|
+# | 10,000 | 1 | 0.1 | 0.01 | 0.001 |
+# | 63,496 | 1 | 0.063 | 0.0040 | 0.00025 |
 #
 # **Predict.** What does the model for three back get at 64 with the new base, without a single step of training?
 
@@ -571,13 +587,6 @@ reveal("three back at 64, with slower hands", "nearly all")
 #
 # It was the second hand that made the difference, because the two slowest hands move by at most a tenth of a turn over a text of 64 in any case. The second hand turned by 0.1 per place and had come full circle after 63 places. With the new base it turns by 0.063, so in a text of 64 it gets no further than two thirds of the way round. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
 #
-# Now return to the task of reversing. It is about absolute places, so in a single layer no rule about distances can solve it:
-
-# %% measured
-for way in ("sinusoidal", "rotary", "linear bias"):
-    print(f"reversing, {way:12} {accuracy(train(reverse, way), reverse):4.0%}")
-
-# %% [markdown]
 # ### When the order means nothing
 #
 # In all these tasks the order of the digits mattered. Here is one in which it does not: at every place, name the digit that is the most frequent in the whole sequence, or the smallest of them if several are equally frequent. Shuffling the sequence does not change the answer, and there is no mask, because every place may look at all the others:
@@ -606,16 +615,8 @@ reveal("the most frequent digit of 64", "without positions")
 # %% [markdown]
 # At 16, where both were trained, they are about level. At every greater length the model without positions is far ahead, by 24 points at 64. It is equivariant, so what it has learned about some orders of the digits holds for all orders. The other model has to learn this, and beyond place 15 it adds vectors that were never trained, which the comparison does not separate. (With two more starts the lead was 29 and 36 points. A rotation, whose places need no training, was level with no positions in one run.)
 #
-# The model without positions becomes worse with the length all the same, because the task becomes harder: the most frequent digit is ahead of the next by a smaller share of the places.
-
-# %%
-for length in LENGTHS:
-    x = reader.digits(300, seed=1_000_000, length=length)
-    counts = nn.functional.one_hot(x, 10).sum(dim=1)
-    first, second = counts.topk(2).values.double().mean(dim=0)
-    print(f"{length:3}: ahead by {(first - second) / length:.1%} of the places")
-
-# %% [markdown]
+# Both get worse with the length, because in a longer sequence the most frequent digit is ahead of the next by a smaller share of the places.
+#
 # At the beginning of this lesson, equivariance was a defect to be repaired. Where the tokens are really a set, such as the points that a laser scanner measures, it is the assumption that you want.
 #
 # Every way of telling a model about order has an assumption built in, and works where the assumption holds. With this one small layer, none of the four was best on the first three tasks, and on the last one no positions at all were better than learned ones. In text, much of what matters is how far back something is, and most language models today turn their queries and keys.

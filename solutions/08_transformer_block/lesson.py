@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 8. The transformer block
 #
-# After this lesson you can build the block that transformers are made of, say what each of its parts is for, assemble a whole model from two such blocks, let it write dates, and find out why a model does not learn. You should have done lessons 5 to 7. About 140 minutes, in two sittings, of which the first ends before "The decoder looks twice".
+# After this lesson you can build the block that transformers are made of, say what each of its parts is for, assemble a whole model from two such blocks, let it write dates, and find out why a model does not learn. You should have done lessons 5 to 7. About 130 minutes, in two sittings, of which the first ends before "The decoder looks twice".
 #
 # ## The idea
 #
@@ -109,13 +109,13 @@ for kind in ("bare", "post-norm", "pre-norm", "no norm"):
     print(f"{kind:10} {first:.1f} to {last:.1f}  {after}")
 
 # %% [markdown]
-# After 50 steps the bare stack is no better than a guess among ten digits, whose loss is $\ln 10 = 2.30$, and it never learns anything. Post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to more than twice their size before any training, and learning takes longer than with pre-norm, about as long as with post-norm.
+# After 50 steps the bare stack is no better than a guess among ten digits, whose loss is $\ln 10 = 2.30$, and it never learns anything. Post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to more than twice their size before any training, and learning takes about as long as with post-norm. With 48 blocks the growth becomes a problem (in one run the standard deviation reached 82, against 2.7 with pre-norm).
 #
-# Twelve blocks can still do without norms, but with 48 it becomes hard, because every block enlarges what it reads. In a single run of such a stack, the standard deviation after the last of the 48 blocks was 82 without norms and 2.7 with pre-norm. The original transformer was trained with post-norm and with a learning rate that started tiny. Larger models of this kind need such a start (Xiong et al., below), but this small one does not.
+# The original transformer was trained with post-norm and with a learning rate that started tiny. Larger models of this kind need such a start (Xiong et al., below), but this small one does not.
 #
 # ### Why the bare stack fails
 #
-# The usual explanation is that gradients vanish on their way back through the layers. A control can test this explanation. The last stack in the next cell is called "small gradients". It is a pre-norm stack with one change: on the way back, each block multiplies the gradient by 0.8. On the way forward it computes exactly what pre-norm computes. (`stack.py` shows how.) The cell compares the gradient at the first block with the gradient at the output of the last one, before any training, for three random starts:
+# The usual explanation is that gradients vanish on their way back through the layers. To test it we need a stack whose gradient shrinks and that is sound otherwise. The last one in the next cell, "small gradients", computes forward exactly what pre-norm computes, but on the way back each block multiplies the gradient by 0.8. (`stack.py` shows how.) The cell divides the gradient at the first block by the gradient at the output of the last one, before any training, for three random starts:
 
 # %% measured
 KINDS = ("bare", "post-norm", "pre-norm", "small gradients")
@@ -124,7 +124,7 @@ for kind in KINDS:
     print(f"{kind:15}", [f"{ratio:.1f}" for ratio in ratios])
 
 # %% [markdown]
-# In pre-norm the gradient grows a little on its way. In post-norm it shrinks to between 0.6 and 0.9 of its size. In the bare stack it shrinks to a half from the first start and to a tenth from the other two. So the gradient shrinks, but it does not vanish. In the control it shrinks to less than a tenth from every start, so if the size of the gradient were what mattered, the control should fail as the bare stack does.
+# In the bare stack a half of the gradient arrives from the first start, and a tenth from the other two. In the control less than a tenth arrives from every start, so if the size of the gradient were what mattered, the control should fail as well.
 
 # %% measured
 losses = stack.train("small gradients", steps=100)
@@ -133,7 +133,7 @@ print(f"small gradients, after 100: {losses[-1]:.2f}")
 # %% [markdown]
 # It learns as well as plain pre-norm. Adam divides each gradient by its usual size, so the size of a gradient hardly matters to it.
 #
-# Let us look at the way forward, too. In order to reverse a sequence, a stack must be able to tell the tokens of that sequence apart. How alike are its eight tokens? We take the cosine between every two of them and average, so that a mean of 1 says that all eight point in the same direction. The figure shows this mean for the untrained stacks, before the first block and after each of the twelve. (The line of "pre-norm" is that of "small gradients" as well, because their ways forward are the same.)
+# Let us look at the way forward instead. In order to reverse a sequence, a stack must be able to tell its eight tokens apart. How alike are they? The figure shows the mean cosine between every two of them in the untrained stacks, before the first block and after each of the twelve. A mean of 1 says that all eight point in the same direction. ("Small gradients" has the same line as pre-norm.)
 
 # %% measured
 plot.curves(
@@ -147,9 +147,9 @@ plot.curves(
 )
 
 # %% [markdown]
-# The line of the bare stack is at 1.00 after three blocks, which means that the eight tokens have become all but equal, and it is very hard for later blocks to tell them apart. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below). Every attention layer averages over the tokens, and averages of averages become equal. The additions prevent the collapse, because a token to which something is added stays similar to what it was.
+# The bare stack is at 1.00 after three blocks. Its eight tokens have become all but equal, and later blocks can hardly tell them apart. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below). Every attention layer averages over the tokens, and averages of averages become equal. The additions prevent the collapse, because a token to which something is added stays similar to what it was.
 #
-# The table sets the two explanations side by side. *Gradient* is the gradient at the first block divided by the one at the output of the last, and *cosine* is the mean cosine between two tokens after twelve blocks. Each range is from the smallest to the largest of three starts.
+# The table sets the two explanations side by side. *Gradient* is the share that arrives at the first block, *cosine* is the mean cosine after twelve blocks, and each range is that of three starts.
 #
 # | | gradient | cosine | learns |
 # |---|---|---|---|
@@ -158,7 +158,7 @@ plot.curves(
 # | pre-norm | 1.2 to 1.3 | 0.19 to 0.36 | yes |
 # | small gradients | 0.1 | 0.19 to 0.36 | yes |
 #
-# The size of the gradient does not tell which stack learns, and the collapse does, although only one of these stacks collapses, which is also the only one without additions. Four stacks, one task, one optimizer and three starts are not a proof.
+# The size of the gradient does not tell which stack learns, and the collapse does. That is evidence and not a proof, since only one of the stacks collapses, and it is also the only one without additions.
 #
 # ### Exercise 8.1: the block
 #
@@ -367,9 +367,9 @@ print(f"transformer: {transformer.accuracy(model):.0%} in {seconds:.1f} s")
 reveal("the transformer is", "clearly better")
 
 # %% [markdown]
-# After these 130 steps the transformer is clearly better, but its lead does not last. In five runs with twice the steps, both models got 94% to 99% of the dates right. The recurrent one was ahead more often than not, with 48,000 parameters against the transformer's 91,000. The race therefore does not show which of the two is the better model. It shows that attention can do the job without a recurrent network, which was new in 2017.
+# After these 130 steps the transformer is clearly better, but its lead does not last: in five runs with twice the steps, both models got 94% to 99% of the dates right. So the race does not show which of the two is the better model. It shows that attention can do the job without a recurrent network, which was new in 2017.
 #
-# The main advantage that the authors of the transformer named is that nothing in it has to wait. A recurrent network can read character 18 only after the 17 before it, while a transformer takes all positions through each layer at once. On a single thread, as here, this saves little more than the overhead of many small operations. A GPU, however, can compute thousands of positions side by side.
+# The main advantage that its authors named is that nothing in it has to wait. A recurrent network can read character 18 only after the 17 before it, while a transformer takes all positions through each layer at once, and a GPU can compute thousands of them side by side.
 #
 # ### Where the decoder looks
 #
@@ -397,7 +397,7 @@ plot.heatmap(
 #
 # ### What each part is worth
 #
-# A branch only adds, and that makes it easy to take one away. If its last matrix is 0 and stays 0, the branch adds nothing, and everything else can be trained without it. The next cells do this to three kinds of branches in turn, and once to the vectors for the places, each time in a fresh model that learns for the same 130 steps.
+# A branch only adds, and that makes it easy to take one away. If its last matrix is 0 and stays 0, the branch adds nothing, and everything else can be trained without it. The next cells do this to three kinds of branches in turn, and then to the two tables of places, each time in a fresh model that learns for the same 130 steps.
 #
 # **Predict.** What does the model need most for its dates?
 
@@ -408,7 +408,8 @@ predict(
         "feed-forward networks",
         "the encoder's self-attention",
         "the decoder's self-attention",
-        "places",
+        "places of what is read",
+        "places of what is written",
     ),
 )
 
@@ -417,7 +418,8 @@ PARTS = {
     "feed-forward networks": lambda m: (m.encoder.linear2, m.decoder.linear2),
     "the encoder's self-attention": lambda m: (m.encoder.self_attn.out_proj,),
     "the decoder's self-attention": lambda m: (m.decoder.self_attn.out_proj,),
-    "places": lambda m: (m.read_place, m.write_place),
+    "places of what is read": lambda m: (m.read_place,),
+    "places of what is written": lambda m: (m.write_place,),
 }
 for name, layers_of in PARTS.items():
     torch.manual_seed(0)
@@ -426,12 +428,16 @@ for name, layers_of in PARTS.items():
         nn.init.zeros_(parameter).requires_grad_(False)
     right = transformer.accuracy(train(smaller, steps=130))
     print(f"without {name:29} {right:.0%}")
-reveal("the dates need most", "places")
+reveal("the dates need most", "places of what is read")
 
 # %% [markdown]
-# Without places the model cannot know which of two numbers came first, nor which character of the date is due, and it gets hardly a date right. Without self-attention in the encoder, each character reaches the memory alone. The model then loses between one date in six and one in three, depending on the start and on the computer. The other two parts are missed much less, although the first section of this lesson has argued that a block cannot do without its feed-forward network.
+# Without places in what it reads, the model cannot know which of two numbers came first, and it gets hardly a date right. Without places in what it writes, it still gets between three and five dates in ten. The decoder then has to find out by itself which character is due, and it can, at least in part, because its causal mask shows it all that it has written so far.
 #
-# The argument and the measurement are both right. The argument was about what a stack of attention layers can compute at all. This experiment, which is called an *ablation*, measures what a part is worth to this model for this task. Dates are mostly copied, and copying needs little computing. The decoder manages without looking back at what it has written, because the place alone tells it which part of the date comes next. Lesson 9 will ablate single heads, and the same caution applies there.
+# Without self-attention in the encoder, each character reaches the memory alone, and the model loses between one date in six and one in three, depending on the start and on the computer. The other two parts are missed much less, although the first section of this lesson has argued that a block cannot do without its feed-forward network.
+#
+# The argument and the measurement are both right. The argument was about what a stack of attention layers can compute at all. This experiment, which is called an *ablation*, measures what a part is worth to this model for this task.
+#
+# Dates are mostly copied, and copying needs little computing. The decoder manages without looking back at what it has written, because its place tells it which part of the date comes next, and without its places, because it can look back. One of the two it does need: without both, it got less than one date in a hundred (three starts, not shown). Lesson 9 will ablate single heads, and the same caution applies there.
 #
 # ### Writing
 #

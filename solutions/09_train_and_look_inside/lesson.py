@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 9. Train it, look inside
 #
-# After this lesson you can train a language model and judge it by more than its loss. You can also find the heads that do a job by a score instead of by eye, and test such a claim by taking a head away. You need lesson 8. About 160 minutes, in two sittings, of which the first ends before "Back to the twelve".
+# After this lesson you can train a language model and judge it by more than its loss. You can also find the heads that do a job by a score instead of by eye, and test such a claim by taking a head away. You need lesson 8. About 155 minutes, in two sittings, of which the first ends before "Back to the twelve".
 #
 # ## The idea
 #
@@ -431,7 +431,7 @@ print(f"with both heads on: {induction.accuracy(deep):.0%} right")
 # %% [markdown]
 # When either of them is off, less than a tenth is right, no more than by guessing among the tokens of the sequence. That was to be expected, because with one head off only one layer is left. Even a single layer that was trained alone reached no more than 26%, and this one was not trained to work alone. So the ablation shows that both heads are needed, but not that the first writes notes and the second reads them.
 #
-# The story of the notes can be tested as well. It says that layer 1 uses the notes in one way only, as *keys*. Layer 1 makes its queries, its keys and its values from the stream, and the stream also runs past the layer to the output, which is called the *rest* here. We give some of these four the stream *with* what layer 0 has added, and the others the stream without it. This is called *path patching*, and the function that does it is in `induction.py`. Here are two such experiments, in which each of the four has a switch:
+# The story of the notes can be tested as well. What layer 0 adds can reach the output in four ways: through the queries of layer 1, through its keys, through its values, or past layer 1 (the *rest*). The story says that only the keys matter. So we open some of these ways and close the others, where a closed way looks as if layer 0 had added nothing. This is called *path patching*, and the function that does it is in `induction.py`. Here are two such experiments:
 
 # %%
 experiments = {
@@ -441,7 +441,7 @@ experiments = {
 induction.switches(experiments)
 
 # %% [markdown]
-# If a switch is on, that input gets the stream with what layer 0 has added. If it is off, the input gets the stream as it was before layer 0. **Predict.** What share of the predictions is right in each of the two?
+# **Predict.** What share of the predictions is right in each of the two?
 
 # %%
 predict("only the keys", options=("nearly all", "about a tenth"))
@@ -454,7 +454,7 @@ reveal("only the keys", "nearly all")
 reveal("all but the keys", "about a tenth")
 
 # %% [markdown]
-# If only the keys get what layer 0 has added, every prediction is right, and if everything except the keys gets it, hardly any is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. It does not test whether the notes say "before me came K". For that claim we have only the map and the score of layer 0.
+# If only the way through the keys is open, every prediction is right, and if it alone is closed, hardly any is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. It does not test whether the notes say "before me came K". For that claim we have only the map and the score of layer 0.
 #
 # ### Back to the twelve
 #
@@ -514,7 +514,7 @@ reveal("the more important head", "0.2, the smear")
 #
 # ### Compared with what?
 #
-# A head that is switched off adds nothing. But suppose that a head always adds *about the same*, whatever the text is. Then the layers above count on this constant, and taking it away does damage even if the head says nothing about the text. To tell the two cases apart, take the head away and put its own mean in its place, the mean of what it adds over many stretches of text. (`writer.heads` returns values that have already passed each head's part of `out_proj`. Mixing values and multiplying them by a matrix can be done in either order, so `weights @ values` is what the head adds to the stream.)
+# A head that is switched off adds nothing. But suppose that a head always adds *about the same*, whatever the text is. Then the layers above count on this constant, and taking it away does damage even if the head says nothing about the text. To tell the two cases apart, take the head away and put its own mean in its place, the mean of what it adds over many stretches of text. `writer.heads` returns two things for each head, its weights and its values after `out_proj`, so `weights @ values` is the vector that this head adds to the stream:
 
 
 # %%
@@ -557,7 +557,7 @@ string_means = means_of(writer.repeats(text, 64, period=24, seed=5))
 
 
 # %% [markdown]
-# Two things are measured: by how much the loss on unseen text rises, and what share of the characters in the strings is still copied. For copying, the means are taken over strings. (The second of the next two cells measures twenty models, which takes about ten seconds.)
+# Two things are measured: by how much the loss on unseen text rises, and what share of the characters in the strings is still copied. For copying, the means are taken over strings. (The second cell takes about ten seconds.)
 
 
 # %%
@@ -590,7 +590,7 @@ induction.ablations(rises, still_copied)
 #
 # The control makes the result strong. Without all six of the other heads text suffers, but 99% of the characters are still copied. The two groups are therefore not only needed for copying but, among the heads, enough for it. Any one of the three heads that look for repetitions is enough. If two of them are switched off, 98% or 99% of the characters are still copied, whichever two they are. (The figure shows only one of the three pairs.)
 #
-# So no single head is responsible for copying. Any one of the three can be spared, and so can any two, but not all three together. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, remove the head alone and then together with the heads that might do the same.
+# So no single head is responsible for copying. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, remove the head alone and then together with the heads that might do the same.
 #
 # ### When did it learn that?
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 13. A GPT of your own
 #
-# After this lesson you can build a language model from its tokens to its text, and train it with the recipe that large models are trained with. You can also let it write, tell whether it quotes, and run published weights in it. You should have done lessons 8 and 9. About 220 minutes, in two sittings, of which the first ends before "Choosing the next token".
+# After this lesson you can build a language model from its tokens to its text, and train it with the recipe that large models are trained with. You can also let it write, tell whether it quotes, and run published weights in it. You should have done lessons 8 and 9. About 220 minutes, in three sittings, which end before "The recipe", before "Choosing the next token", and at the end.
 #
 # ## The idea
 #
@@ -379,7 +379,7 @@ sizes, steps = {"vocab_size": len(text.tokens), **given.SMALL}, given.notebook_s
 try:
     model = GPT(**sizes)
     plan = [learning_rate(n, peak=0.004, warmup=100, total=3600) for n in range(steps)]
-    rate, groups = plan.__getitem__, parameter_groups(model, decay=0.1)
+    rate, groups = lambda step: plan[step], parameter_groups(model, decay=0.1)
 except NotImplementedError:
     model, recipe = given.GPT(**sizes), given.Recipe(steps=steps)
     rate, groups = recipe.rate, recipe.groups(model)
