@@ -34,7 +34,9 @@ from .frames import DPI, Choices, Draw, all_frames, frame, stills
 
 MOST_FRAMES = 100  # where no kernel runs
 NEARLY_EQUAL = 0.97  # the cosine of two arrows whose names would overlap
-MOST_CHARACTERS = 30  # along an axis
+CLOSE = 0.85  # that of two arrows of which one may run through the other's name
+BEYOND, ASIDE = 7, 8  # points from an arrow's tip to its name
+MOST_CHARACTERS, MOST_LABELS = 30, 12  # along an axis
 WIDE = ipywidgets.Layout(width="95%", max_width="560px")
 
 
@@ -215,32 +217,30 @@ def draw_bars(axes: Axes, weights: Tensor, keys: Sequence[str], quantity: str = 
 
 def crowded(names: Sequence[str]) -> bool:
     """Say whether labels would overlap if they were written along an axis."""
-    return sum(map(len, names)) >= MOST_CHARACTERS
+    return len(names) > MOST_LABELS or sum(map(len, names)) >= MOST_CHARACTERS
 
 
 def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -> None:
     """Draw a query and keys from the origin, each named beyond its tip. A key that the query hides is named with it."""
-    likeness = torch.nn.functional.cosine_similarity(keys, query[None])
-    nearest = int(likeness.argmax())
-    hidden = bool(likeness[nearest] > NEARLY_EQUAL)
-    named = [f"{name},\nquery" if hidden and k == nearest else name for k, name in enumerate(names)]
-    for point, text in zip([*keys, query], [*named, "" if hidden else "query"], strict=True):
-        is_query = point is query
-        width = 2.5 if is_query else 2
-        look = {"arrowstyle": "-|>" if is_query else "->", "color": QUERY if is_query else KEY, "lw": width}
-        axes.annotate("", (float(point[0]), float(point[1])), (0, 0), arrowprops=look)
-        along = torch.nn.functional.normalize(point, dim=0)
-        longer = torch.maximum(point.norm(), query.norm()) if text.endswith(",\nquery") else point.norm()
-        x, y = ((longer + 0.15) * along).tolist()
-        side = "center" if abs(along[0]) < 0.3 else "left" if along[0] > 0 else "right"
-        steep = abs(along[1]) > 0.7
-        end, text = ("bottom" if along[1] > 0 else "top", text.replace("\n", " ")) if steep else ("center", text)
-        above: dict[str, Any] = {
-            "zorder": 4,
-            "bbox": {"facecolor": PAPER, "edgecolor": "none", "pad": 0.5, "alpha": 0.7},
-        }
-        axes.text(x, y, text, ha=side, va=end, fontsize=9, color=QUERY if is_query else INK, **above)
-    reach = 1.35 * float(torch.cat([keys, query[None]]).norm(dim=-1).max())
+    likeness = torch.nn.functional.cosine_similarity(keys, query[None]).tolist()
+    hidden = max(likeness) > NEARLY_EQUAL
+    nearest = likeness.index(max(likeness)) if hidden else None
+    labels = [f"{name},\nquery" if k == nearest else name for k, name in enumerate(names)]
+    for point, text, like in zip([query, *keys], ["" if hidden else "query", *labels], [0.0, *likeness], strict=True):
+        is_query = point is query  # below the keys and wider, so that a key before it can be seen
+        look = {"arrowstyle": "-|>", "lw": 4 if is_query else 1.8, "color": QUERY if is_query else KEY, "shrinkB": 0}
+        axes.annotate("", point.tolist(), (0, 0), arrowprops=look | {"shrinkA": 0}, zorder=2 if is_query else 3)
+        tip = query if text.endswith(",\nquery") and query.norm() > point.norm() else point
+        x, y = torch.nn.functional.normalize(tip, dim=0).tolist()
+        away = ASIDE if CLOSE < like <= NEARLY_EQUAL else 0  # the name of a key beside the query leaves it free
+        aside = away if x * query[1] - y * query[0] < 0 else -away
+        offset = (BEYOND * x - aside * y, BEYOND * y + aside * x)
+        side = "center" if abs(x) < 0.3 and not aside else "left" if offset[0] > 0 else "right"
+        end = "center" if abs(y) < 0.7 else "bottom" if y > 0 else "top"
+        beside: dict[str, Any] = {"textcoords": "offset points", "ha": side, "va": end, "fontsize": 9, "zorder": 4}
+        text = text if end == "center" else text.replace("\n", " ")
+        axes.annotate(text, tip.tolist(), offset, color=QUERY if is_query else INK, **beside)
+    reach = 1.2 * float(torch.cat([keys, query[None]]).norm(dim=-1).max())
     axes.set(xlim=(-1.6 * reach, 1.6 * reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 

@@ -134,7 +134,7 @@ except RuntimeError as error:
 two_scores, two_scores.sum(dim=-1), two_shares, two_shares.sum(dim=-1)
 
 # %% [markdown]
-# The sums of the rows are 7 and 6. They were lined up with the *columns*, so Mia's first score was divided by her own sum, 4 / 7 = 0.571, but her second score by Tom's sum, 3 / 6 = 0.5. Her shares add up to 1.071 evenings and Tom's to 0.952. So the wrong line is the one that computes the shares, because its `sum` removes an axis that the division needs. With `keepdim=True` that axis stays, with size 1:
+# The sums of the rows are 7 and 6. They were lined up with the *columns*. So Mia's first score was divided by her own sum, 4 / 7 = 0.571, but her second score was divided by Tom's sum, 3 / 6 = 0.5. Her shares add up to 1.071 evenings and Tom's to 0.952. So the wrong line is the one that computes the shares, because its `sum` removes an axis that the division needs. With `keepdim=True` that axis stays, with size 1:
 
 # %%
 reveal("the wrong line", "sharing")
@@ -390,7 +390,7 @@ except RuntimeError as error:
 # %% [markdown]
 # In PyTorch's messages "double" is `float64` and "float" is `float32`. Where possible, make new tensors from old ones, with `torch.zeros_like(x)` or an operation on `x`, because then dtype and device take care of themselves.
 #
-# **Changing what belongs to somebody else.** Operations with a trailing underscore, and `/=` or `+=` on a tensor, write into that tensor, so the code that passed it to your function finds different numbers in it afterward:
+# **Changing what belongs to somebody else.** Operations with a trailing underscore, and `/=` or `+=` on a tensor, write into that tensor. The code that passed it to your function then finds different numbers in it:
 
 # %%
 before = torch.tensor([1.0, 3.0])

@@ -77,7 +77,7 @@ for length, share in zip(LENGTHS, plain, strict=True):
 # %% [markdown]
 # With 4 words the model is nearly always right, with 8 nearly never, and with 16 never. A sequence counts only if all of its words are right, so a longer sequence is a harder exam. But suppose that each word is right with probability 0.985. Then four words are right with probability $0.985^4 = 0.94$, as they are here, and the exam alone would leave 89% for 8 words and 79% for 16. The model does far worse than that.
 #
-# The decoder never sees the sentence. It sees only one vector, the last state of the encoder. A place through which everything must pass is called a *bottleneck*. Let us first remove it, and then return to the question whether it was really to blame.
+# The decoder never sees the sentence. It sees only one vector, the last state of the encoder. A place through which everything must pass is called a *bottleneck*. Let us first remove it, and then ask whether it was really to blame.
 #
 # ### Looking back
 #
@@ -114,7 +114,7 @@ def look(score: nn.Module, state: Tensor, states: Tensor) -> tuple[Tensor, Tenso
 
 
 # %% [markdown]
-# To pair the decoder's state with every word without a loop, `state[:, None]` inserts an axis of size 1, and `expand_as` repeats the state along that axis until there is one for each word. `cat` joins the two halves of each pair, the network returns one score for each pair, and `squeeze` removes the last axis, which then has size 1.
+# The first line pairs the decoder's state with every word, without a loop: `state[:, None]` inserts an axis of size 1, and `expand_as` repeats the state along it, once for each word. `cat` joins the two halves of each pair, the network returns one score for each pair, and `squeeze` removes the last axis, which then has size 1.
 #
 # The model that is trained below has a network like `score` of its own, which it passes to `look` before it writes each word. Nobody tells this network which word to look at, so training has to find that out. The task, the number of steps and the seed are the same as before. The second of the next two cells takes some ten seconds, because each of the 16 words that are written looks at all 16 that were read.
 
@@ -128,7 +128,7 @@ _, sixteen = copying(16, look)
 print(f"16 words: {sixteen:4.0%} right")
 
 # %% [markdown]
-# With one look back per word, the same two networks now get 16 words right more than eight times out of ten. Is it only that this model is larger? The network that scores adds parameters, and so does the last layer, which now reads the state and the context side by side, 128 numbers instead of 64. Together these are 4,900 more than the 38,800 that were there. But a plain model with a state of 72 dimensions has more parameters than the model with attention, and after the same 250 steps it got only 10% of the sequences of 8 words right (one run, not shown).
+# With one look back per word, the same two networks now get 16 words right more than eight times out of ten. Is it only that this model is larger? The network that scores adds parameters, and so does the last layer, which now reads the state and the context side by side, 128 numbers instead of 64. Together these are 4,900 more than the 38,800 that were there. But a plain model with a state of 72 dimensions has more parameters than that. After the same 250 steps it got only 10% of the sequences of 8 words right (one run, not shown).
 
 # %% measured
 plot.curves(
@@ -157,6 +157,55 @@ plot.heatmap(
 
 # %% [markdown]
 # Each word that the decoder writes gets a context of its own, made mostly from the word that is needed. This is the whole idea of *attention*, which Bahdanau, Cho and Bengio published in 2014 to get rid of exactly this bottleneck.
+#
+# ### Was it the bottleneck?
+#
+# Attention has solved the problem, but this does not show what the problem was. Apart from the bottleneck, three other things could have stopped the plain model: the distance between the first word and the end, too little training, or too much to write.
+#
+# Distance is a serious candidate. The first word can influence the last state only through all the steps in between, and the gradient has to come back through the same steps. How much of it survives in an untrained `nn.GRU`, the kind of recurrent network that our models consist of? Backpropagation needs a single number to start from. `gru(x)[1]` is the last state, so we take its norm and compute the gradient of this number, once with respect to the first word and once with respect to the last. The cell prints the first gradient divided by the second:
+
+# %%
+torch.manual_seed(0)
+gru = nn.GRU(32, 64, batch_first=True)
+for length in (2, 8, 16):
+    x = torch.randn(1, length, 32, requires_grad=True)
+    gru(x)[1].norm().backward()
+    size = x.grad[0].norm(dim=-1)
+    print(f"{length:2} words: first / last = {size[0] / size[-1]:.0e}")
+
+# %% [markdown]
+# In this draw about six tenths of the gradient are left after one step, and less than a thousandth after 15. So when training begins, a distant word has almost no influence on what is written. But does this stop a model that learns?
+#
+# The next function changes one thing at a time. The model reads `read` words. It must then write the first `first` of these words, and repeat them until it has written them `times` times. With `read=16, first=4, times=1`, for instance, it reads sixteen words and writes the first four once.
+
+
+# %%
+def repeating(read: int, first: int, times: int, steps: int) -> float:
+    def task(n: int, seed: int) -> tuple[Tensor, Tensor]:
+        x, _ = copies(n, seed, length=read)
+        return x, x[:, :first].repeat(1, times)
+
+    return accuracy(train(task, symbols=12, steps=steps, rate=0.005), task)
+
+
+# %% measured
+for steps in (250, 750):
+    print(f"{steps} steps, the first 4 of 16: {repeating(16, 4, 1, steps):4.0%}")
+
+# %% [markdown]
+# This model reads as many words as the one that failed, but it has only four of them to remember. After 250 steps it does not get even those right, so at this point distance alone is enough to fail. After 750 steps it nearly always does (82% to 99% in five runs). Distance makes learning slower, but it does not stop it.
+#
+# The other candidates can be tested in the same way. If four words have to be written four times over, there are 16 words to write and four to remember. And three times the training shows what too little training was to blame for:
+
+# %% measured
+print(f"250 steps, 4 words four times: {repeating(4, 4, 4, 250):4.0%}")
+for length in (8, 16):
+    print(f"750 steps, all of {length:2}: {repeating(length, length, 1, 750):10.0%}")
+
+# %% [markdown]
+# Writing 16 words is no problem. With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs). That is far better than before and far from good. The model for 16 words is still never right.
+#
+# So the model can learn to read across 16 words, and it can write 16 words, but in 750 steps it does not learn to *keep* 16 words in one state. That is the bottleneck. More training moves the limit a little, and attention moves it a long way.
 #
 # ## By hand
 #
@@ -255,7 +304,7 @@ def soft_lookup(
 # %% [markdown]
 # ### Two ways to score
 #
-# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. Today nearly everybody uses the dot product, and from lesson 2 on so will you. The other way is worth building once all the same, because it shows that a score can be any function of a query and a key, and that the function itself can be learned.
+# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. Today nearly everybody uses the dot product, and from lesson 2 on so will you. The other way is worth building once all the same. It shows that a score can be any function of a query and a key, and that the function itself can be learned.
 #
 # A dot product multiplies the first entry of one vector by the first entry of the other, the second by the second, and so on. This makes sense only if both vectors use each entry for the same thing. In the translator, query and key come from two different networks, and at first nothing makes entry 5 of the query mean the same as entry 5 of the key. But training can bring about such an agreement.
 #
@@ -384,59 +433,9 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front, although nobody has told it what a month is.
+# Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front. Nobody has told it what a month is.
 #
 # The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same position in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space, and the last three columns are the padding. Nobody has hidden it, and the row of the second 5 has half of its weight there. Lesson 5 shows how to hide it.
-#
-# ### The first suspect
-#
-# Attention has repaired what failed at the beginning of this lesson, but a cure does not prove the diagnosis. Was it really the bottleneck that stopped the plain model, or was it the distance? The first word can influence the last state only through all the steps in between, and the gradient has to come back through the same steps.
-#
-# We can measure how much of this gradient survives in an untrained `nn.GRU`, the kind of recurrent network that our translator consists of. Backpropagation needs a single number to start from. `gru(x)[1]` is the last state, so we take its norm, and compute the gradient of this number with respect to the first word and with respect to the last. The cell prints the first gradient divided by the second:
-
-# %%
-torch.manual_seed(0)
-gru = nn.GRU(32, 64, batch_first=True)
-for length in (2, 8, 32):
-    x = torch.randn(1, length, 32, requires_grad=True)
-    gru(x)[1].norm().backward()
-    size = x.grad[0].norm(dim=-1)
-    print(f"{length:2} words: first / last = {size[0] / size[-1]:.0e}")
-
-# %% [markdown]
-# In this draw about six tenths of the gradient are left after one step, and less than a millionth after 31. When training begins, a distant word has almost no influence on what is written. That is reason enough for a suspicion, but not for a verdict.
-#
-# ### Four suspects
-#
-# Besides the distance between the first word and the end, three other things could be to blame for the failure of the plain model at 8 and at 16 words: too little training, too much to write, or too much to remember. The function below takes them one at a time. The model reads `read` words. It must then write the first `first` of these words, and repeat them until it has written them `times` times. With `read=16, first=4, times=1`, for instance, it reads sixteen words and writes the first four once.
-
-
-# %%
-def repeating(read: int, first: int, times: int, steps: int) -> float:
-    def task(n: int, seed: int) -> tuple[Tensor, Tensor]:
-        x, _ = copies(n, seed, length=read)
-        return x, x[:, :first].repeat(1, times)
-
-    return accuracy(train(task, symbols=12, steps=steps, rate=0.005), task)
-
-
-# %% measured
-print(f"750 training steps, all of 8 words:    {repeating(8, 8, 1, 750):4.0%}")
-print(f"750 training steps, the first 4 of 16: {repeating(16, 4, 1, 750):4.0%}")
-
-# %% [markdown]
-# With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs, not shown). That is far better than before and far from good, so too little training is to blame in part.
-#
-# Is distance to blame? The second model reads as many words as the one that failed, and its first word has as far to go, but it has only four words to remember. After 250 steps it hardly ever got them right (not shown), and after 750 it nearly always does (82% to 99% in five runs). So distance makes learning slower, but it does not stop it.
-#
-# Two suspects remain. Writing is easy to test alone: if four words have to be written four times over, there are 16 words to write and four to remember. The last line gives three times the training to the task that failed, in which there are 16 words to remember.
-
-# %% measured
-print(f"250 training steps, 4 words four times: {repeating(4, 4, 4, 250):4.0%}")
-print(f"750 training steps, all of 16 words:    {repeating(16, 16, 1, 750):4.0%}")
-
-# %% [markdown]
-# Neither the reading nor the writing of 16 words is too much, and three times the training does not help when 16 words have to be remembered. So the model cannot keep, or cannot learn to keep, many words in one state, and the bottleneck was to blame. More training moves the limit a little, and attention moves it a long way.
 #
 # ### What attention changes
 #
@@ -494,7 +493,7 @@ recap()
 #
 # ## Questions
 #
-# **Question R1** (2 points, graded by a person). The state has 64 dimensions with 32 bits each, 2048 bits in all, and a sequence of 16 words, each drawn from 12, holds $16 \log_2 12$ of them, which is less than 58. So there is room. Why does the model without attention fail at 16 words all the same? And what would you expect from a state ten times as large?
+# **Question R1** (2 points, graded by a person). The state has 64 dimensions with 32 bits each, 2048 bits in all. A sequence of 16 words, each drawn from 12, holds $16 \log_2 12$ bits, which is less than 58. So there is room. Why does the model without attention fail at 16 words all the same, even after 750 steps? And what would you expect from a state ten times as large?
 
 # %% question R1 [markdown] points=2
 # Capacity in bits is not the problem; *learning* to use it is. The same few weights must write the whole sequence into one vector, step by step, and then read it out again in order. What has to be learned is a code for all the words at once, in one vector, and with every further word there is more to keep apart. The number of steps matters less: the first four of sixteen words have as far to go, and after 750 training steps they are nearly always repeated. No code for sixteen words is found in that time.

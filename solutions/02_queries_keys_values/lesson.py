@@ -48,7 +48,7 @@ scores.softmax(dim=-1)
 # |---|---|---|---|
 # | **query** | the search text | the state of the decoder, which writes | "I want …" |
 # | **key** | the label that is searched | the encoder's state at each word | "I have …" |
-# | **value** | the content of the record | what that word passes on | "I give …" |
+# | **value** | the content of the record | the same state, once more | "I give …" |
 #
 # A query is compared with keys, and the comparison decides *how much* of each value is taken. The values are *what* gets passed on. A key and its value can be very different vectors, because they do different jobs.
 #
@@ -216,7 +216,7 @@ sat @ w_q, cat @ w_k, cat @ w_v
 # | scores, weights | `(…, L, S)` | 6 × 6 |
 # | output | `(…, L, D_v)` | 6 × 3 |
 #
-# Papers and libraries have names of their own for these sizes. When you meet them elsewhere, this is how to read them:
+# <details><summary>How papers and libraries call these sizes</summary>
 #
 # | here | Vaswani et al. | PyTorch's documentation | code of GPT-2 |
 # |---|---|---|---|
@@ -227,6 +227,8 @@ sat @ w_q, cat @ w_k, cat @ w_v
 # | number of heads `H` | $h$ | `num_heads` | `n_head` |
 #
 # The third column has a trap, because in the documentation of `scaled_dot_product_attention` the letter `E` is the dimension of a query.
+#
+# </details>
 #
 # If queries, keys and values all come from the same tokens, this is *self-attention*. If the queries come from one sequence and the keys and values from another, it is *cross-attention*, and `L` and `S` can differ.
 #
@@ -450,7 +452,7 @@ wanted
 # %% [markdown]
 # On paper softmax never gives one of several keys exactly 1, so above 0.99 will do. Remember that in a long sequence many keys keep a small weight each: all those weights together must stay below 0.01, for 300 positions as well as for 6.
 #
-# Why would a model want such weights? Suppose that a text says *Anna Karenina* and later *Anna* once more. To continue with *Karenina*, the model must know which word came after the first *Anna*, and lesson 9 shows that it finds out with the help of an attention that looks one position back. How positions get into the vectors of a model is the subject of lesson 7.
+# Why would a model want such weights? Suppose that a text says *Anna Karenina* and later *Anna* once more. To continue with *Karenina*, the model must know which word came after the first *Anna*. Lesson 9 shows that it finds out with the help of an attention that looks one position back. How positions get into the vectors of a model is the subject of lesson 7.
 
 # %% hints copy_previous_qk [markdown]
 # Suppose no two keys have anything in common, so that a query can single out one of them and score 0 with all the others. What is the simplest set of such vectors?

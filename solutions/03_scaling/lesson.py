@@ -223,7 +223,7 @@ plot.slide(
 #
 # ### What a saturated softmax does to learning
 #
-# So far a hard softmax may look like a matter of taste. It becomes a problem when the model has to learn. On its way back to the queries and keys a gradient has to pass through softmax, and how much of it passes depends on how much a weight changes when its score changes.
+# So far a hard softmax may look like a matter of taste. It becomes a problem when the model has to learn. On its way back to the queries and keys a gradient has to pass through softmax. How much of it passes depends on how much a weight changes when its score changes.
 #
 # Begin with two keys. With the scores $s_1$ and $s_2$, the first has the weight $w = 1/(1 + e^{s_2 - s_1})$. The derivative of $w$ with respect to $s_1$ is $w(1 - w)$, which says how fast the weight rises with its score:
 
@@ -270,7 +270,7 @@ plot.heatmap(
 #
 # ### Exercise 3.3: the Jacobian of softmax
 #
-# Compute this table for any number of rows of weights at once. The input consists of weights, so softmax has already been applied. PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) are not allowed here, nor is the trick that obtains derivatives from complex numbers.
+# Compute this table for any number of rows of weights at once. The input consists of weights, so softmax has already been applied. PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) are not allowed here, nor are complex numbers.
 
 # %% hints softmax_jacobian [markdown]
 # For one row of n weights the answer is an n × n table. Which part of the formula appears only on the diagonal, and which part fills the whole table?
@@ -361,7 +361,7 @@ def lookup_batch(
 
 
 # %% [markdown]
-# The model is a single attention layer that is given sixteen symbols, each with a label, and asked for the label of one of them, so it has to learn two things. Its query and key matrices must lead the query for a symbol to the key of the same symbol, and its last matrix must read the label off the mixture of values that comes back. The matrices are initialized so that the entries of queries and keys have variance 1, which is the case that the square root is made for.
+# The model is a single attention layer, and it has to learn two things. Its query and key matrices must lead the query for a symbol to the key of the same symbol. Its last matrix must read the label off the mixture of values that comes back. The matrices are initialized so that the entries of queries and keys have variance 1, which is the case that the square root is made for.
 
 
 # %%
@@ -458,7 +458,7 @@ first = next(step for step, loss in enumerate(losses) if loss < 0.3)
 print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 
 # %% [markdown]
-# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. Why four times, and not sixteen? A score is a product of a query and a key. If both matrices have moved four times as far, the part of the product that is due to both moves is sixteen times as large. That this part decides is shown by the run, not by the argument.
+# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. Why four times, and not sixteen? A score is a product of a query and a key. If both have moved four times as far, their product has moved up to sixteen times as far. The argument says only that this is possible. The run shows that it happens.
 #
 # So dividing by $d$ is not a mistake, and some very wide models do it on purpose (Yang et al., below). Once training has lined a query up with its key, the products no longer cancel, and their sum grows with $d$ itself and not with its root. For such vectors it is the division by $d$ that keeps scores the same in every dimension.
 
@@ -526,14 +526,14 @@ reveal("which swap learns", "A")
 
 # %%
 draw_losses(
-    "With the gradients exchanged, the two models change places",
+    "With the gradients exchanged, A learns and B does not",
     alt="Over √d and A fall together to nearly 0 within about 50 steps. Unscaled and B fall slowly and are still above 1 after 300.",
 )
 
 # %% [markdown]
-# The two have changed places. Model A learns as fast as the scaled model, with saturated weights and with steps that move its scores sixteen times as far. Model B starts from the same weights as the scaled model, takes steps of the same size, and does not get below 0.3. So neither saturated weights nor large steps do the harm. It is done on the way back through a saturated softmax, where the queries that have decided get hardly any gradient.
+# The two have changed sides. Model A learns as fast as the scaled model, with saturated weights and with steps that move its scores sixteen times as far. So neither of these two stops a model. Model B starts from the same weights as the scaled model and takes steps of the same size, but it does not get below 0.3. Most of the harm is therefore done on the way back through a saturated softmax, where the queries that have decided get hardly any gradient. It is not all of the harm, because B ends at a lower loss than the unscaled model.
 #
-# "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish, for it was the largest of all. What vanishes is the say of each query that has decided, and a backward pass of this kind is enough to ruin the training. The other queries can still change its favorite, since all of them share the same two matrices, but they change it blindly.
+# "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish, because it was the largest of all. What vanishes is the gradient of each query that has decided, and a backward pass of this kind is enough to ruin the training. The other queries can still change the favorite of a decided query, because all queries share the same two matrices. But these changes do not depend on whether the favorite is right.
 #
 # All of this is one task, one optimizer and 300 steps. From two other starts, A was below 0.3 after 47 and 61 steps, the scaled model after 43 and 49, and B and the unscaled model never. With a quarter and with four times the rate for the two matrices, A got there after 72 and 92 steps, and B again did not.
 #
@@ -578,7 +578,7 @@ figures.responses(cases, tables, "An output responds only if it mixes what diffe
 #
 # ### Exercise 3.5: the response to the query
 #
-# Compute this table from the weights, for any number of queries at once. As in exercise 3.3, PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) and the trick with complex numbers are not allowed. To test your function, compare it with `tables`, which PyTorch computed above for `cases` with a scale of 1.
+# Compute this table from the weights, for any number of queries at once. As in exercise 3.3, PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) and complex numbers are not allowed. To test your function, compare it with `tables`, which PyTorch computed above for `cases` with a scale of 1.
 
 # %% hints query_jacobian [markdown]
 # For one query the answer is a table with a row for each entry of the output and a column for each entry of the query. Which of the two terms of the formula is a product of two means?
@@ -609,7 +609,7 @@ def query_jacobian(weights: Tensor, key: Tensor, value: Tensor, scale: float) ->
 # %% [markdown]
 # ### Optional: what is left in dimension 1024
 #
-# How large are such responses for random vectors of dimension 1024? The next cell measures two tables for each of the 500 queries of "Three ways to scale": how the weights respond to their scores, $J$ of exercise 3.3, and how they respond to the query, which is $J$ times $c\,K$, since the query moves the scores by the factor times the keys. It prints the mean norm of either table, and in its last column the median of the second. (PyTorch's `jacrev`, which `vmap` applies to each row, makes the tables even if the exercise is unsolved.)
+# How large are such responses for random vectors of dimension 1024? The next cell measures two tables for each of the 500 queries of "Three ways to scale". The first is $J$ of exercise 3.3 and says how the weights respond to their scores. The second says how they respond to the query. It is $J$ times $c\,K$, because the query moves the scores by the factor times the keys. It prints the mean norm of either table, and in its last column the median of the second. (PyTorch's `jacrev`, which `vmap` applies to each row, makes the tables even if the exercise is unsolved.)
 
 # %%
 jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
@@ -623,9 +623,9 @@ for name, factor in FACTORS.items():
     print(f"{name:12} {means} {norms[1].median():11.4f}")
 
 # %% [markdown]
-# In the column *to the scores*, the mean norm is 0.05 without scaling and 0.31 over √d, so the scaled softmax responds six times as strongly to a change of the scores that it is given. (The 0.24 of the last row, $\sqrt{15}/16$, is the response of sixteen equal weights.) This column is what "gradients vanish" is about.
+# In the column *to the scores*, the mean norm is 0.05 without scaling and 0.31 over √d. So the scaled softmax responds six times as strongly to a change of its scores. (The 0.24 of the last row, $\sqrt{15}/16$, is the response of sixteen equal weights.) This column is what "gradients vanish" is about.
 #
-# The column *to the query* contradicts it, because the same change of a query moves a score 32 times as far if nothing divides the score by 32. Softmax responds a sixth as strongly, to a change that is 32 times as large, so the unscaled weights respond about five times as strongly as the scaled ones, 1.52 against 0.31.
+# The column *to the query* contradicts it, because the same change of a query moves a score 32 times as far if nothing divides the score by 32. Softmax responds a sixth as strongly, but to a change that is 32 times as large. The unscaled weights therefore respond about five times as strongly as the scaled ones, 1.52 against 0.31.
 #
 # This is a mean, though, and the median tells the same story as the model did. Over √d, most queries respond about as the mean says. Without scaling, half of the queries hardly respond at all, and a few respond so strongly that the mean is 1.52.
 #

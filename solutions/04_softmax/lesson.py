@@ -34,7 +34,7 @@ for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 8
     print(dtype, torch.tensor([below, above], dtype=dtype).exp().isinf())
 
 # %% [markdown]
-# Here `True` means infinity, so in float32 `exp` overflows between 88.7 and 88.8, and in float16 between 11.0 and 11.2. (bfloat16, the other 16-bit format, has the range of float32 but fewer digits than float16.) Since infinity divided by infinity is `nan`, and any finite number divided by infinity is 0, a single such entry spoils its whole row.
+# Here `True` means infinity, so in float32 `exp` overflows between 88.7 and 88.8, and in float16 between 11.0 and 11.2. (bfloat16, the other 16-bit format, has the range of float32 but fewer digits than float16.) Infinity divided by infinity is `nan`, and any finite number divided by infinity is 0. So a single such entry spoils its whole row.
 #
 # ## By hand
 #

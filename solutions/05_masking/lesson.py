@@ -105,7 +105,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Each flip copies its neighbor. This is what a *leak* looks like: the model is perfect in training and worthless in use, and PyTorch raises no error. An *autoregressive* model, which writes a text token by token, is trained in exactly this way. The ends of its training sentences are known, so the model must be kept from looking ahead.
+# Each flip copies its neighbor. This is what a *leak* looks like: the model is perfect in training and worthless in use, and PyTorch raises no error. An *autoregressive* model, which writes a text token by token, is trained on whole sentences at once. The end of each sentence is there while the model learns to predict its middle. So the model must be kept from looking ahead.
 #
 # You can test for a leak without any training. Change the last flip, and the outputs *before* it must not move:
 
@@ -212,7 +212,7 @@ moved(honest, mask)
 # %% [markdown]
 # The model is right half of the time, as it should be. In the leak test only the last output has moved, the one that belongs to the changed flip itself.
 #
-# In lesson 10 a model will write one token at a time and keep the keys and values of the earlier tokens in a *KV cache*, so that only the new tokens have queries. For now it is enough that there can be fewer queries than keys. Since the *last* query belongs to the *last* key, the staircase of the mask then ends in the bottom right corner:
+# In lesson 10 a model will write one token at a time. It keeps the keys and values of the earlier tokens in a *KV cache*, so only the new tokens have queries. For now it is enough that there can be fewer queries than keys. Since the *last* query belongs to the *last* key, the staircase of the mask then ends in the bottom right corner:
 
 # %%
 plot.masks(
@@ -407,7 +407,7 @@ for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(everything, -torch
 figures.there_and_back()
 
 # %% [markdown]
-# Replacing the `nan` helps only on the way forward. On the way back, which leads from right to left, a gradient g arrives at the weights w, and softmax turns it into $w_i\,(g_i - w \cdot g)$ for score i, by the Jacobian of lesson 3. The weights are `nan`, so all these products are `nan` as well.
+# Replacing the `nan` helps only on the way forward. The way back leads from right to left. A gradient g arrives at the weights w, and softmax turns it into $w_i\,(g_i - w \cdot g)$ for score i, by the Jacobian of lesson 3. The weights are `nan`, so all these products are `nan` as well.
 #
 # What happens then depends on how the scores were hidden. An addition passes on whatever arrives, so the `nan` reaches the scores and everything before them. `masked_fill` passes on *nothing* to the entries that it overwrote, and their gradient is exactly 0. So if you hide scores with `masked_fill`, only the `nan` in the weights is left to remove.
 #
@@ -527,16 +527,7 @@ print(sdpa(q, k, v, causal.float())[0])
 reveal("a mask of floats", "a part of it")
 
 # %% [markdown]
-# Floats are read in the fourth convention and added to the scores, so the allowed scores rise by 1 and the hidden ones stay as they are. Token 0 gives 0.576 to itself and 0.212 to each token in its future, which is $e / (e + 2)$ and $1 / (e + 2)$. This trap is harder to notice than the first, because the table still looks a little causal, and only a part of the future leaks. A mask of integers, on the other hand, is rejected:
-
-# %%
-try:
-    sdpa(q, k, v, causal.int())
-except RuntimeError as error:
-    print(str(error)[:44])
-
-# %% [markdown]
-# (Integers hold a trap of their own, since `~` flips their bits: `~torch.tensor([1, 0])` is [−2, −1], and both of these count as true.)
+# Floats are read in the fourth convention and added to the scores, so the allowed scores rise by 1 and the hidden ones stay as they are. Token 0 gives 0.576 to itself and 0.212 to each token in its future, which is $e / (e + 2)$ and $1 / (e + 2)$. This trap is harder to notice than the first, because the table still looks a little causal, and only a part of the future leaks. (A mask of integers, on the other hand, is rejected.)
 #
 # **Predict.** Third, `scaled_dot_product_attention` has an argument `is_causal=True`, a shortcut for a causal mask. One new query meets five keys in a KV cache. Which of them may it see?
 
@@ -606,7 +597,7 @@ def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> b
 # %% [markdown]
 # ## What you learned
 #
-# This lesson has changed the second step once more: a query now shares out its attention among the keys that it may see, and if there are no such keys, its output is 0.
+# This lesson has changed the second step once more. A query now shares out its attention among the keys that it may see. If there are no such keys, its output is 0.
 #
 # | | rule | what to remember |
 # |---|---|---|

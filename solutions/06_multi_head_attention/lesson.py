@@ -34,9 +34,9 @@ def questions(n: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
 questions(1, seed=0)
 
 # %% [markdown]
-# You see the digits, the two places (counted from 0), and the answer. Attention should find this easy. A query can ask for the two places, a key can say which place it belongs to, and a value can carry the digit, so that a matrix can read both digits off the output.
+# You see the digits, the two places (counted from 0), and the answer. Attention should find this easy. A query can ask for the two places, a key can say which place it belongs to, and a value can carry the digit. A matrix could then read both digits off the output.
 #
-# The model below does exactly that. It turns the request into a single query, the sum of a learned vector for its first place and another one for its second, and attends with PyTorch's `nn.MultiheadAttention`, which has an argument that you have not met, `num_heads`. (Another, `average_attn_weights=False`, keeps the weights of each head apart.)
+# The model below does exactly that. It turns the request into a single query, the sum of a learned vector for its first place and another one for its second. It attends with PyTorch's `nn.MultiheadAttention`, which has an argument that you have not met, `num_heads`. (Another, `average_attn_weights=False`, keeps the weights of each head apart.)
 #
 # With one head it is the attention that you know. With two, the 32-dimensional queries, keys and values are cut into two halves, each half does attention on its own, and the two outputs are put side by side. For now PyTorch's module does the cutting, so that we can find out what it is good for. Later you will write the module yourself.
 
@@ -104,7 +104,7 @@ reveal("one head", "rarely right")
 reveal("two heads", "nearly always right")
 
 # %% [markdown]
-# In this run, one head is wrong nine times in ten and two heads are always right, although the two models have the same dimension, the same number of parameters and the same training. What can two heads do that one cannot? To find out, compare their weights for the request "places 2 and 5", averaged over the 2000 sequences:
+# In this run, one head is wrong nine times in ten and two heads are always right. Yet the two models have the same dimension, the same number of parameters and the same training. What can two heads do that one cannot? To find out, compare their weights for the request "places 2 and 5", averaged over the 2000 sequences:
 
 
 # %%
@@ -155,9 +155,9 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 #
 # You may object that the two weights need not be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. That is true, but a single matrix has to read off both digits.
 #
-# For the second digit it would need the rule "name the digit whose weight is ⅓". Suppose that the weights depend on the places alone, take a matrix that treats all digits in the same way, and let $w$ be the weight of a digit in the mixture, which is the weight of the place that holds it.
+# For the second digit it would need the rule "name the digit whose weight is ⅓". Suppose that the weights depend on the places alone, and that the matrix treats all digits in the same way. Let $w$ be the weight of a digit in the mixture. It is ⅔ for the first digit, ⅓ for the second, and 0 for a digit that does not occur.
 #
-# To name the *second* digit, the logit of a digit must then be highest at the weight ⅓. It must be higher there than at ⅔, the weight of the first digit, and higher than at 0, the weight of a digit that does not occur. But a matrix makes the logit of each digit a straight line in its weight, $\alpha w + \beta$:
+# The second digit is to win, so its logit must be higher at ⅓ than at ⅔, and higher than at 0. But a matrix makes the logit of each digit a straight line in its weight, $\alpha w + \beta$:
 
 # %%
 figures.no_peak()
@@ -285,7 +285,7 @@ print(f"both places in the same one: {right[differ & same_half].mean():.0%} righ
 # %% [markdown]
 # If each half holds one of the two places, every head has one place to read, and all is well. If both places lie in the same half, one head has to read two digits.
 #
-# You have seen that this is more than a head can do. Why is such a head still better than the single head at the beginning? Our argument gave each token one value and one weight. In this module the head sees four tokens, each cut into two pieces, and each piece has a value of its own. The head can therefore take the first piece of one token and the second piece of another. The two pieces hold different entries of a value, so the output matrix can often tell which digit came from which place.
+# One head cannot read two digits in order, so why is this one still right so often? In our argument each token had one value and one weight. Here the head sees four tokens, each cut into two pieces, and each piece has a value and a weight of its own. The head can therefore take the first piece of one token and the second piece of another. The two pieces hold different entries of a value, so the output matrix can often tell which digit came from which place.
 #
 # ### Exercise 6.1: split into heads
 #
@@ -535,7 +535,7 @@ except NotImplementedError:
 #
 # Every exercise so far has begun with a signature, a docstring and three hints. To find out what you know without them, close this notebook, open an empty one, and write multi-head attention with a mask from memory, in whatever way seems best to you. Twenty-five lines are enough.
 #
-# Then let PyTorch decide whether it is right, as in the last cell. Copy the weights of an `nn.MultiheadAttention` into your module, draw a batch in `torch.float64` in which all sizes differ, and compare the outputs: without a mask, with a causal one, and with padding. If the differences stay below $10^{-12}$, you can build what everything after this lesson is made of. And if you had to look something up, you know which section to read again.
+# Then let PyTorch decide whether it is right, as in the last cell. Copy the weights of an `nn.MultiheadAttention` into your module, and draw a batch in `torch.float64` in which all sizes differ. Compare the outputs without a mask, with a causal one, and with padding. If the differences stay below $10^{-12}$, you can build what everything after this lesson is made of. And if you had to look something up, you know which section to read again.
 #
 # ### How many parameters?
 #
@@ -630,7 +630,7 @@ print([f"head {h}: {places:.1f} places" for h, places in enumerate(spread)])
 plot.explore(weights[0], [f"{i}:{d}" for i, d in enumerate(digits[0].tolist())])
 
 # %% [markdown]
-# Its rows do have peaks, but the peaks make no pattern. Perhaps this head goes by the digits, whereas the others go by the places. To test this, we exchange the names of the digits, as if every 0 were now called 4, every 1 were called 7, and so on, while the places stay as they are. How much of each head's weight moves?
+# Its rows do have peaks, but the peaks make no pattern. Perhaps this head goes by the digits, whereas the others go by the places. To test this, we exchange the names of the digits, as if every 0 were now called 4, every 1 were called 7, and so on. The places stay as they are. How much of each head's weight moves?
 
 # %% measured
 renamed = torch.randperm(10, generator=torch.Generator().manual_seed(1))[digits]
@@ -638,13 +638,15 @@ moved = (layer(renamed)[1] - weights).abs().sum(dim=-1) / 2  # (B, H, L)
 print([f"head {h}: {share:.0%}" for h, share in enumerate(moved.mean(dim=(0, 2)))])
 
 # %% [markdown]
-# (The weight that leaves one key arrives at another and would be counted twice, so the cell divides by 2.) Renaming moves at most 15% of the weight of three of the heads, so they go mostly by place. In the smeared head it moves more than two thirds of the weight, so this head goes by digits. But which digits: those in the keys, or the digit in the query? To see that, average its weights over all sequences, separately for each digit that asks:
+# (The weight that leaves one key arrives at another and would be counted twice, so the cell divides by 2.) In three of the heads, renaming moves at most 15% of the weight, so they go mostly by place. In the smeared head it moves more than two thirds of the weight, so this head goes by digits. But which digits: those in the keys, or the digit in the query? To see that, average its weights over all sequences, separately for each digit that asks:
 
 # %% measured
 smeared = weights[:, moved.mean(dim=(0, 2)).argmax()].detach()  # (B, L, L)
+asked = torch.stack([smeared[digits == digit].mean(dim=0) for digit in range(10)])
+order = asked.argmax(dim=-1).argsort(stable=True)  # by the place they like most
 plot.heatmap(
-    torch.stack([smeared[digits == digit].mean(dim=0) for digit in range(10)]),
-    [f"a {digit} asks" for digit in range(10)],
+    asked[order],
+    [f"a {digit} asks" for digit in order.tolist()],
     [f"place {place}" for place in range(8)],
     "The digit that asks decides which place is looked at",
     kind="shares",
@@ -678,7 +680,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Without the smeared head, "here" falls to 0.21, lower than without any other head, while the other three answers stay right. So the layer needs this head for the answer "here" and for no other, although the head rarely looks at its own place. The head does not do that job alone, since "here" also falls, though less far, without head 1 and without head 2, for a reason that this lesson does not find out. (Each head was replaced by zeros, a choice that lesson 9 will question.)
+# Without the smeared head, "here" falls to 0.21, lower than without any other head, while the other three answers stay right. So with zeros in its place, the layer lacks this head for the answer "here" and for no other, although the head rarely looks at its own place. The head does not do that job alone, since "here" also falls, though less far, without head 1 and without head 2. Why it does, this lesson does not find out. (Each head was replaced by zeros, a choice that lesson 9 will question.)
 #
 # ### Optional: a map that does not show its job
 #

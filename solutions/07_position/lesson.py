@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 7. Order and position
 #
-# After this lesson you can tell a model in four ways where its tokens are, say what each way promises about distances, and show which ways survive sequences longer than any seen in training. You should have done lesson 6, and remember sine and cosine. About 110 minutes, in two sittings, of which the first ends before "Or change the scores themselves".
+# After this lesson you can tell a model in four ways where its tokens are, and say what each way promises about distances. You can also show which ways survive sequences longer than any seen in training. You should have done lesson 6, and remember sine and cosine. About 110 minutes, in two sittings, of which the first ends before "Or change the scores themselves".
 #
 # ## The idea
 #
@@ -78,7 +78,7 @@ for length in (16, 17):
     print(f"{length} digits: {accuracy(learned, reverse, length):.0%} right")
 
 # %% [markdown]
-# The model is right everywhere at length 16, and no better than a guess at length 17. With one more digit, every place has a different partner, which training on 16 digits could not teach. Besides, the table has rows beyond 15 that no training sequence ever used, so their vectors are still random. Either of the two would be enough to make it fail. In a table, each row is learned by itself, so nothing in it says that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
+# The model is right everywhere at length 16, and no better than a guess at length 17. With one more digit, every place has a different partner, which training on 16 digits could not teach. Besides, the table has rows beyond 15 that no training sequence ever used, so their vectors are still random. Either of the two would be enough to make it fail. In a table, each row is learned by itself. Nothing in it says that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
 #
 # Reversing happens to be about absolute places. Much of language is not, because what matters there is the word before, or the last noun, or the bracket that is still open. So this lesson asks two questions. One is how to number the places, and the other, which is more important, is how to say *how far apart* two tokens are.
 #
@@ -180,18 +180,18 @@ def sinusoidal_positions(length: int, d_model: int, base: float = 10_000.0) -> T
 # %% [markdown]
 # ### What the table promises
 #
-# Here is such a table for 96 places, one row for each, with one column per entry. Its entries come in pairs of a sine and a cosine, as yours do.
+# Here are the first 32 rows of such a table, one row for each place, with one column per entry. Its entries come in pairs of a sine and a cosine, as yours do.
 
 # %%
 table = reader.waves(96)
 plot.heatmap(
-    table,
-    [f"place {p}" if p % 16 == 0 else "" for p in range(96)],
+    table[:32],
+    [f"place {p}" if p % 8 == 0 else "" for p in range(32)],
     [str(i) if i % 4 == 0 else "" for i in range(32)],
     "Each pair of columns is one hand: fast on the left, slow on the right",
     kind="numbers",
-    alt="Rows are places 0 to 95, columns the 32 entries. The first columns wave quickly from place to place, and each "
-    "pair further right waves more slowly. The last pairs hardly change over 96 places.",
+    alt="Rows are places 0 to 31, columns the 32 entries. The first columns wave quickly from place to place, and each "
+    "pair further right waves more slowly. The last pairs hardly change over 32 places.",
 )
 
 # %% [markdown]
@@ -293,7 +293,7 @@ plot.heatmap(
 #
 # ### Choose an angle
 #
-# Suppose that a head should look exactly *three* places back. Keys turn by 40° per place and so do queries. **Predict**: by how much must the query be turned, before its place is taken into account, so that at place 5 it points in the same direction as the key at place 2?
+# Suppose that a head should look exactly *three* places back. Keys turn by 40° per place and so do queries. **Predict**: at place 5 the query is to point in the same direction as the key at place 2. By how much must it be turned at the start, before its place is taken into account?
 
 # %%
 predict(
@@ -302,7 +302,7 @@ predict(
 )
 
 # %% [markdown]
-# At place 5 the query will have turned by 200° and the key at place 2 by 80°, so the query has to start 120° behind. The same 120° serve at every place. Here are eight queries with this start, under a causal mask, with longer arrows than before so that the preference is clear:
+# At place 5 the query will have turned by 200° and the key at place 2 by 80°, so the query has to start 120° behind. The same 120° serve at every place up to 8. From place 12 on, the query would also find the key nine places further back, which has turned by 360° more and points in the same direction. The slower hands are there to tell these two apart. Here are eight queries with this start, under a causal mask, with longer arrows than before so that the preference is clear:
 
 
 # %%
@@ -414,21 +414,24 @@ def alibi_bias(num_heads: int, q_len: int, k_len: int) -> Tensor:
 # %% check alibi_bias
 
 # %% [markdown]
-# ### What four slopes see
+# ### What the slopes see
 #
-# Here are the weights of four heads for 32 equal scores, with the query at place 31:
+# Suppose that all 32 scores are equal, and that the query is at place 31. How much of its weight has each of three heads spent up to a certain distance? (The fourth can hardly be told from the third.)
 
 # %%
 away = torch.arange(32)
 plot.curves(
     away,
-    {f"head {h}": (-away / 4**h).softmax(dim=-1).tolist() for h in range(1, 5)},
-    "Four slopes, four windows",
+    {
+        f"head {h}": (-away / 4**h).softmax(dim=-1).cumsum(-1).tolist()
+        for h in (1, 2, 3)
+    },
+    "Three slopes, three windows",
     xlabel="distance of the key",
-    ylabel="weight",
-    log_y=True,
-    alt="Four straight lines that fall with the distance. That of head 1 falls from 0.2 to below 0.0001, and each "
-    "next one is flatter. The line of head 4 is almost level.",
+    ylabel="share of the weight up to there",
+    from_zero=True,
+    alt="Head 1 has spent nearly all of its weight within 12 places. Head 2 rises more slowly, and head 3 is almost a "
+    "straight line.",
 )
 
 # %% [markdown]
@@ -556,7 +559,7 @@ plot.curves(
 # %% [markdown]
 # The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. These peaks are 6 to 7 places apart, which is about one full turn of the fastest hand. At each peak the fastest hand points where it points at distance 3.
 #
-# The second hand, which turns by 0.1 radians per place, has to tell these places apart. In training it only had to say "rather near than far" among distances up to 15, a quarter of a turn, and so its favorite direction came to be one that no trained distance has.
+# The second hand, which turns by 0.1 radians per place, has to tell these places apart. In training, all distances were at most 15, for which the second hand makes at most a quarter of a turn. It only had to make near keys better than far ones. The direction that it prefers most was never seen in training.
 #
 # What it adds to the score falls from 0.3 at distance 3 to −1.8 at 15, as it should. It is lowest at 20, and from there it rises, to 1.0 at 41 and to 2.0 at 53, far above what the right distance gets (means over the four heads, not shown). Nothing in training has told the model that these directions are wrong.
 #
@@ -587,9 +590,9 @@ reveal("three back at 64, with slower hands", "nearly all")
 #
 # It was the second hand that made the difference, because the two slowest hands move by at most a tenth of a turn over a text of 64 in any case. The second hand turned by 0.1 per place and had come full circle after 63 places. With the new base it turns by 0.063, so in a text of 64 it gets no further than two thirds of the way round. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
 #
-# ### When the order means nothing
+# ### Optional: when the order means nothing
 #
-# In all these tasks the order of the digits mattered. Here is one in which it does not: at every place, name the digit that is the most frequent in the whole sequence, or the smallest of them if several are equally frequent. Shuffling the sequence does not change the answer, and there is no mask, because every place may look at all the others:
+# In all these tasks the order of the digits mattered. Here is one in which it does not: at every place, name the most frequent digit of the whole sequence. If several are equally frequent, name the smallest of them. Shuffling the sequence does not change the answer, and there is no mask, because every place may look at all the others:
 
 
 # %%

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 8. The transformer block
 #
-# After this lesson you can build the block that transformers are made of, say what each of its parts is for, assemble a whole model from two such blocks, let it write dates, and find out why a model does not learn. You should have done lessons 5 to 7. About 130 minutes, in two sittings, of which the first ends before "The decoder looks twice".
+# After this lesson you can build the block that transformers are made of, and say what each of its parts is for. You can assemble a whole model from two such blocks, and let it write dates. And you can find out why a model does not learn. You should have done lessons 5 to 7. About 130 minutes, in two sittings, of which the first ends before "The decoder looks twice".
 #
 # ## The idea
 #
@@ -32,7 +32,7 @@ recurrent, seconds = transformer.seconds(lambda: transformer.recurrent(steps=100
 print(f"recurrent:   {transformer.accuracy(recurrent):.0%} in {seconds:.1f} s")
 
 # %% [markdown]
-# **Predict.** The transformer will have one block that reads and one that writes. It is trained for 130 steps, which take no longer than the 100 of the recurrent network. After these 130 steps it is …
+# **Predict.** The transformer will have one block that reads and one that writes. It is trained for 130 steps, which take no longer than the 100 of the recurrent network. How many dates it gets right depends on how long both are trained, so the question is only about this moment: after these 130 steps it is …
 
 # %%
 predict(
@@ -46,7 +46,7 @@ predict(
 figures.encoder_and_decoder()
 
 # %% [markdown]
-# The *encoder* on the left reads the whole input, and the *decoder* on the right writes one character after another while it looks at what the encoder has made of the input. Each side first turns its characters into vectors and adds a learned vector for each place, as in lesson 7. Learned vectors will do here because the lengths, 18 and 10, never change. Then comes a *block*, which takes a sequence of vectors and returns a sequence of the same shape, so that blocks can be stacked. Ours has one on each side, where real models have dozens.
+# The *encoder* on the left reads the whole input. The *decoder* on the right writes one character after another, and looks at what the encoder has made of the input. Each side first turns its characters into vectors and adds a learned vector for each place, as in lesson 7. Learned vectors will do here because the lengths, 18 and 10, never change. Then comes a *block*, which takes a sequence of vectors and returns a sequence of the same shape, so that blocks can be stacked. Ours has one on each side, where real models have dozens.
 #
 # Models that are built from such blocks form three families. An encoder alone, such as BERT, reads a text and returns one vector per token, which can be used to classify or to search. A decoder alone, such as GPT, continues a text and has no second text to look at. You will build one in lesson 13. The pair that you see above is the original design, which is still used where one sequence becomes another, in translation or in the transcription of speech. All three are made of the same block, so what is inside it?
 #
@@ -98,7 +98,7 @@ figures.block()
 #
 # On the left side of the figure the stream runs down to the output through additions only, with no norm and no matrix in its way. Normalizing at the beginning of each branch in this way is called *pre-norm*. The paper of 2017 normalized *after* each addition instead. This is called *post-norm*, and in it the stream itself passes through every norm.
 #
-# We can measure how much depends on this choice. Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, and the last ones are pre-norm blocks without the norms. The cell prints the loss on the way, and before it, for the untrained stack, the standard deviation of the numbers in the stream before its first block and after its last one.
+# We can measure how much depends on this choice. Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, and the last ones are pre-norm blocks without the norms. For each untrained stack, the cell prints the standard deviation of the numbers in the stream, before the first block and after the last one. Then it prints the loss on the way.
 
 # %% measured
 print("loss of a guess     2.30")
@@ -147,7 +147,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# The bare stack is at 1.00 after three blocks. Its eight tokens have become all but equal, and later blocks can hardly tell them apart. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below). Every attention layer averages over the tokens, and averages of averages become equal. The additions prevent the collapse, because a token to which something is added stays similar to what it was.
+# The bare stack is at 1.00 after three blocks. Its eight tokens have become all but equal, and later blocks can hardly tell them apart. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below). The likely reason is that every attention layer averages over the tokens, and averages of averages become equal. The additions prevent the collapse, because a token to which something is added stays similar to what it was.
 #
 # The table sets the two explanations side by side. *Gradient* is the share that arrives at the first block, *cosine* is the mean cosine after twelve blocks, and each range is that of three starts.
 #
@@ -162,7 +162,7 @@ plot.curves(
 #
 # ### Exercise 8.1: the block
 #
-# Write the block of the figure. Its attention is the module of lesson 6, with the mask; the module is in `attention.py` beside this notebook, so that nothing depends on your other notebooks, and it returns a pair.
+# Write the block of the figure. Its attention is the module of lesson 6, with the mask. The module is in `attention.py` beside this notebook, so nothing depends on your other notebooks, and it returns a pair.
 #
 # While a model trains, *dropout* acts in three places: on the attention weights, which the module takes care of, and on what each of the two branches is about to add. PyTorch's own layer has a fourth place, between the two linear layers, which yours does not.
 
@@ -341,7 +341,7 @@ class Transformer(nn.Module):
 
 
 # %% [markdown]
-# Read `forward` from the inside. The encoder makes the memory, and the decoder is given the *right* answer, shifted by one place, so at each place it knows the characters before the one that it has to predict. This is the *teacher forcing* of lesson 1, but with a difference. The recurrent decoder has to take the ten characters one after another. Here they all go through the block at once, because the causal mask keeps each of them from seeing its successors. So one pass gives all ten predictions, and `train` makes use of this:
+# Read `forward` from the inside. The encoder makes the memory, and the decoder is given the *right* answer, shifted by one place. For 1955-01-28 its inputs are `begin 1 9 5 5 - 0 1 - 2`, and it has to predict `1 9 5 5 - 0 1 - 2 8`. This is the *teacher forcing* of lesson 1, but with a difference. The recurrent decoder has to take the ten characters one after another. Here they all go through the block at once, because the causal mask keeps each of them from seeing its successors. So one pass gives all ten predictions, and `train` makes use of this:
 
 
 # %%
@@ -367,9 +367,9 @@ print(f"transformer: {transformer.accuracy(model):.0%} in {seconds:.1f} s")
 reveal("the transformer is", "clearly better")
 
 # %% [markdown]
-# After these 130 steps the transformer is clearly better, but its lead does not last: in five runs with twice the steps, both models got 94% to 99% of the dates right. So the race does not show which of the two is the better model. It shows that attention can do the job without a recurrent network, which was new in 2017.
+# After these 130 steps the transformer is clearly better, but its lead does not last. In five runs with twice the steps, both models got 94% to 99% of the dates right. So the race does not show which of the two is the better model. It shows that attention can do the job without a recurrent network, which was new in 2017.
 #
-# The main advantage that its authors named is that nothing in it has to wait. A recurrent network can read character 18 only after the 17 before it, while a transformer takes all positions through each layer at once, and a GPU can compute thousands of them side by side.
+# The main advantage that its authors named is that nothing in it has to wait. A recurrent network can read character 18 only after the 17 before it. A transformer takes all positions through each layer at once, and a GPU can compute thousands of them side by side.
 #
 # ### Where the decoder looks
 #
@@ -431,13 +431,13 @@ for name, layers_of in PARTS.items():
 reveal("the dates need most", "places of what is read")
 
 # %% [markdown]
-# Without places in what it reads, the model cannot know which of two numbers came first, and it gets hardly a date right. Without places in what it writes, it still gets between three and five dates in ten. The decoder then has to find out by itself which character is due, and it can, at least in part, because its causal mask shows it all that it has written so far.
+# Without places in what it reads, the model cannot know which of two numbers came first, and it gets hardly a date right. Without places in what it writes, it still gets between three and five dates in ten. The decoder then has to find out by itself which character is due. In part it can, because its causal mask shows it all that it has written so far.
 #
-# Without self-attention in the encoder, each character reaches the memory alone, and the model loses between one date in six and one in three, depending on the start and on the computer. The other two parts are missed much less, although the first section of this lesson has argued that a block cannot do without its feed-forward network.
+# Without self-attention in the encoder, each character reaches the memory alone. The model then loses between one date in six and one in three, depending on the start and on the computer. The other two parts are missed much less, although the first section of this lesson has argued that a block cannot do without its feed-forward network.
 #
 # The argument and the measurement are both right. The argument was about what a stack of attention layers can compute at all. This experiment, which is called an *ablation*, measures what a part is worth to this model for this task.
 #
-# Dates are mostly copied, and copying needs little computing. The decoder manages without looking back at what it has written, because its place tells it which part of the date comes next, and without its places, because it can look back. One of the two it does need: without both, it got less than one date in a hundred (three starts, not shown). Lesson 9 will ablate single heads, and the same caution applies there.
+# Dates are mostly copied, and copying needs little computing. The decoder has two ways to know which part of the date comes next, its place and the characters that it has already written. Without one of them it can use the other. Without both it got less than one date in a hundred right (three starts, not shown). Lesson 9 will ablate single heads, and the same caution applies there.
 #
 # ### Writing
 #
@@ -455,7 +455,7 @@ transformer.to_text(x[0]), transformer.CHARACTERS[int(logits[0, -1].argmax())]
 #
 # ### Exercise 8.3: greedy decoding
 #
-# Write the loop. It knows nothing about dates, since `step` may be any function from tokens to logits, and it writes a fixed number of tokens, since there is no token that marks the end.
+# Write the loop. It knows nothing about dates, since `step` may be any function from tokens to logits. It writes a fixed number of tokens, since no token marks the end.
 
 # %% hints greedy_decode [markdown]
 # What goes into `step` in the first round, and what shape does it have for several sentences at once? What goes in in the second round?
@@ -562,7 +562,7 @@ f"{int((~mask).sum())} padded places, and a logit moves by up to {(hidden - seen
 #
 # 4. **Does another learning rate help?** Try factors of ten, because anything finer can wait until the model learns at all.
 #
-# 5. **Is it better than a guess on new data?** If a program has passed the other four, its data come next, and then the pairs of inputs and answers themselves are worth reading.
+# 5. **Is it better than a guess on new data?** If a program has passed the other four, its data come next. Then read the pairs of inputs and answers themselves.
 #
 # The next cell asks all but the fourth, each time of a program that is made anew, and draws the answers. The program is sound. It trains two pre-norm blocks to reverse eight digits, as the stacks of this lesson did.
 
@@ -587,7 +587,7 @@ figures.examined("Health: both losses fall to 0", sound=examine(stack.sound))
 # %% [markdown]
 # This is what health looks like. The start is slightly above 2.30, the dotted line, because random logits are a little worse than equal ones. The batch is learned by heart (solid), all thirty tensors of parameters move, and new sequences (dashed) are reversed as well as old ones, only some twenty steps later.
 #
-# Now for four programs that contain one mistake each. In one of them the answers have been put in another order than the questions. One applies softmax to its logits although the loss, which is PyTorch's `cross_entropy`, does so itself. One has a learning rate of 0.3 instead of 0.003, and one makes new blocks after its optimizer has been made.
+# Now for four programs that contain one mistake each. One has a learning rate of 0.3 instead of 0.003. In another the answers have been put in another order than the questions. One makes new blocks after its optimizer has been made, and one applies softmax to its logits although the loss, which is PyTorch's `cross_entropy`, does so itself.
 
 # %% measured
 ill = {name: examine(make) for name, make in stack.BROKEN.items()}
@@ -597,13 +597,13 @@ figures.examined("Four programs, each ill in its own way", **ill)
 # **Predict.** Which program has which mistake? Each question that a program fails rules out some of the four.
 
 # %%
-MISTAKES = ("answers mixed up", "softmax twice", "rate too high", "blocks replaced")
+MISTAKES = ("rate too high", "answers mixed up", "blocks replaced", "softmax twice")
 for name in stack.BROKEN:
     predict(f"program {name}", options=MISTAKES)
 
 # %%
-for name, mistake in zip(stack.BROKEN, MISTAKES, strict=True):
-    reveal(f"program {name}", mistake)
+for name, number in zip(stack.BROKEN, (1, 3, 0, 2), strict=True):
+    reveal(f"program {name}", MISTAKES[number])
 
 # %% [markdown]
 # **A** learns its batch by heart, so its model, its loss and its optimizer are all in order. Yet on new data it is no better than a guess. So it can only have memorized its examples. That is what happens if the answers belong to other questions: they can be learned by heart, but they follow no rule that would help with a new question.
@@ -628,7 +628,7 @@ for rate in (3e-5, 3e-4, 3e-3, 3e-2, 3e-1):
     print(f"{rate:7.5f}  {[program.step(seed) for seed in range(100)][-1]:.2f}")
 
 # %% [markdown]
-# Two of the five rates learn, two have hardly begun, and the largest never does. With 0.0003 the same program reaches a loss of 0.01 as well, but only after 1,000 steps, so a rate that is too small may look like a mistake when all it needs is patience. A rate that is too large does not get better by waiting.
+# Two of the five rates learn, two have hardly begun, and the largest never does. With 0.0003 the same program reaches a loss of 0.01 as well, but only after 1,000 steps. So a rate that is too small may look like a mistake when all it needs is patience. A rate that is too large does not get better by waiting.
 #
 # The five questions do not find everything. The model without a causal mask passes all of them, because its mistake shows only when it writes on its own. That is why the last word always belongs to a measurement of what the model is for.
 #

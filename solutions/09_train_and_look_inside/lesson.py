@@ -175,7 +175,7 @@ print(f"period 16: {induction.accuracy(lazy, shortest=16):.0%} right")
 print(f"periods of 6 to 16: {induction.accuracy(lazy):.0%} right")
 
 # %% [markdown]
-# The model learned a distance and nothing else. Most of the 17% comes from the sequences with a period of 16, and from those with a period of 8, where the token 15 places back is also right, because 15 is one period more than 7. If a task has a shortcut, expect the model to take it.
+# The model learned a distance and nothing else. Where do the 17% come from? With a period of 16, the right token is 15 places back. With a period of 8 it is 7 places back, and also 7 + 8 = 15 places back. For most other periods, 15 places back is wrong. If a task has a shortcut, expect the model to take it.
 #
 # ### Exercise 9.1: sequences that repeat
 #
@@ -348,7 +348,7 @@ print("previous token:", score_back(weights))
 print("induction:     ", score_repeat(weights, periods))
 
 # %% [markdown]
-# Layer 0 has about 0.4 on the token before, layer 1 has about 0.85 on the token after the previous occurrence, and neither has much of the other score. The 0.4 is an average over two kinds of rows. In the first copy the head writes its notes, but in the second it has stopped doing so, because all the notes that the second layer needs are in the first copy. The 0.85 is held down by the last rows, which have two earlier copies. There the head looks at the one further to the left, while the score counts only the other.
+# Layer 0 has about 0.4 on the token before, layer 1 has about 0.85 on the token after the previous occurrence, and neither has much of the other score. The 0.4 is an average over two kinds of rows. In the first copy the head writes its notes, but in the second it has stopped doing so. The second layer does not need more, since all its notes are in the first copy. The 0.85 is held down by the last rows, which have two earlier copies. There the head looks at the one further to the left, while the score counts only the other.
 #
 # ### Take it away
 #

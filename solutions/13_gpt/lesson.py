@@ -792,7 +792,7 @@ plot.heatmap(
 #
 # ### GPT-2 and today
 #
-# Your model is that of 2019. The large models of today differ from it mainly in five details that you have met one by one: RMSNorm instead of LayerNorm, a gated network, and no biases (lesson 8), rotary positions (lesson 7), and several heads of queries that share one head of keys and values (lesson 10). `modern.py` has your class with an option for each. How much do they change the loss on unseen lines, with as many parameters as before and 600 steps, from three seeds?
+# Your model is that of 2019. The large models of today differ from it mainly in size, and within a block in five details that you have met one by one: RMSNorm instead of LayerNorm, a gated network, and no biases (lesson 8), rotary positions (lesson 7), and several heads of queries that share one head of keys and values (lesson 10). `modern.py` has your class with an option for each. How much do they change the loss on unseen lines, with as many parameters as before and 600 steps, from three seeds?
 
 # %%
 for table, after in (("model", 600), ("longer", 3600)):
