@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 6. Multi-head attention
 #
-# After this lesson you can say what a second head is good for, and split the model dimension into heads and merge them again. You can also write the module of the original transformer, with the same results as PyTorch's. You should have done lesson 5 and know `nn.Module`. About 140 minutes, in two sittings, of which the first ends before "PyTorch's own".
+# After this lesson you can say what a second head is good for, and split the model dimension into heads and merge them again. You can also write the module of the original transformer, with the same results as PyTorch's. You should have done lesson 5 and know `nn.Module`. About 130 minutes, in two sittings, of which the first ends before "PyTorch's own".
 #
 # ## The idea
 #
@@ -624,7 +624,35 @@ print([f"head {h}: {places:.1f} places" for h, places in enumerate(spread)])
 # %% [markdown]
 # The three readable heads spread each row over one to two places, and the fourth over three. Now compare the maps with the four questions. Apart from single rows at the two ends, no map has its weight *on* the diagonal. How, then, is the question about the digit "here" answered?
 #
-# These maps are averages, so the next figure lets you look at a single sequence, head by head and query by query, with labels that give the place and its digit. What does the smeared head look at there?
+# A map says which values were mixed, but it does not say what the model does with the mixture. To find that out, take something away. The next cell switches one head off at a time, by setting to 0 the columns of `out_proj` that read it, and shows which answers are lost.
+
+
+# %%
+def without_head(h: int) -> Tensor:
+    weight = layer.attention.out_proj.weight
+    kept = weight.detach().clone()
+    with torch.no_grad():
+        weight[:, 8 * h : 8 * h + 8] = 0
+        right = (layer(digits)[0].argmax(dim=-1) == answers).double().mean(dim=(0, 1))
+        weight.copy_(kept)
+    return right  # (4 answers,)
+
+
+plot.heatmap(
+    torch.stack([without_head(h) for h in range(4)]),
+    [f"without head {h}" for h in range(4)],
+    ["before", "after", "place 0", "here"],
+    "Which answers are lost without each head",
+    kind="shares",
+    alt="Share of right answers without one head. Each answer drops sharply for one of the heads, and 'here' falls without others too, lowest without head 3.",
+)
+
+# %% [markdown]
+# Without the smeared head, "here" falls to 0.21, lower than without any other head, while the other three answers stay right. So with zeros in its place, the layer lacks this head for the answer "here" and for no other, although the head rarely looks at its own place. The head does not do that job alone, since "here" also falls, though less far, without head 1 and without head 2. Why it does, this lesson does not find out. (Each head was replaced by zeros, a choice that lesson 9 will question.)
+#
+# ### Optional: a map that does not show its job
+#
+# How does this head know the digit "here" if it rarely looks there? The maps are averages. The next figure lets you look at a single sequence, head by head and query by query, with labels that give the place and its digit. What does the smeared head look at there?
 
 # %%
 plot.explore(weights[0], [f"{i}:{d}" for i, d in enumerate(digits[0].tolist())])
@@ -656,35 +684,7 @@ plot.heatmap(
 # %% [markdown]
 # The digit in the query decides where this head looks. Most digits send this head to one or two places, whatever those places hold: a 6 looks at place 0, and a 4 at place 2. Some digits share a place, and an 8 looks nearly everywhere.
 #
-# A map says which values were mixed, but it does not say what the model does with the mixture. To find that out, take something away. The next cell switches one head off at a time, by setting to 0 the columns of `out_proj` that read it, and shows which answers are lost.
-
-
-# %%
-def without_head(h: int) -> Tensor:
-    weight = layer.attention.out_proj.weight
-    kept = weight.detach().clone()
-    with torch.no_grad():
-        weight[:, 8 * h : 8 * h + 8] = 0
-        right = (layer(digits)[0].argmax(dim=-1) == answers).double().mean(dim=(0, 1))
-        weight.copy_(kept)
-    return right  # (4 answers,)
-
-
-plot.heatmap(
-    torch.stack([without_head(h) for h in range(4)]),
-    [f"without head {h}" for h in range(4)],
-    ["before", "after", "place 0", "here"],
-    "Which answers are lost without each head",
-    kind="shares",
-    alt="Share of right answers without one head. Each answer drops sharply for one of the heads, and 'here' falls without others too, lowest without head 3.",
-)
-
-# %% [markdown]
-# Without the smeared head, "here" falls to 0.21, lower than without any other head, while the other three answers stay right. So with zeros in its place, the layer lacks this head for the answer "here" and for no other, although the head rarely looks at its own place. The head does not do that job alone, since "here" also falls, though less far, without head 1 and without head 2. Why it does, this lesson does not find out. (Each head was replaced by zeros, a choice that lesson 9 will question.)
-#
-# ### Optional: a map that does not show its job
-#
-# How does this head know the digit "here"? The places may work like a code. Each digit spreads its weight over the places in a way of its own. If the mixture says *which places* were looked at, the output layer can tell which digit the query had. If so, the values of this head have to carry the places, and need not carry any digit. The next cell tries both. It makes the values of this head from the vectors of the places alone, and then from those of the digits alone, with the other part replaced by its mean.
+# So how does it know the digit? The places may work like a code. Each digit spreads its weight over the places in a way of its own. If the mixture says *which places* were looked at, the output layer can tell which digit the query had. If so, the values of this head have to carry the places, and need not carry any digit. The next cell tries both. It makes the values of this head from the vectors of the places alone, and then from those of the digits alone, with the other part replaced by its mean.
 
 
 # %% measured

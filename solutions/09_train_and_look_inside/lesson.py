@@ -664,7 +664,7 @@ recap()
 # %% [markdown]
 # ## Questions
 #
-# **Question R9** (4 points, graded by a person). Somebody says of the two-layer copier: "The head of layer 1 copies." (a) Collect the evidence: say what the map, the score and the ablation each show, and what each leaves open. (b) Propose a *counterfactual* test, one in which the input is changed and not the model, as the renaming of the digits was in lesson 6. What do you change, what do you measure, and which result would refute the claim? (c) Why would the same sentence about head 1.0 of the larger model need more than one ablation?
+# **Question R9** (4 points, graded by a person). Somebody says of the two-layer copier: "The head of layer 1 copies." (a) Collect the evidence: say what the map, the score and the ablation each show, and what each leaves open. (b) Propose a *counterfactual* test, one in which the input is changed and not the model, such as giving the digits other names. What do you change, what do you measure, and which result would refute the claim? (c) Why would the same sentence about head 1.0 of the larger model need more than one ablation?
 
 # %% question R9 [markdown] points=4
 # Map: in one sequence the second layer's head puts its weight one place after the previous occurrence. It shows where it looks in that sequence, not what is done with it.
