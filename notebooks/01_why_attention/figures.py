@@ -36,22 +36,24 @@ def attention(weights: Sequence[float]) -> None:
     Args:
         weights: how much each of the five states counts, from 0 to 1.
     """
-    shares = [(f"h{i}", "context", weight) for i, weight in enumerate(weights)]
+    shares = [
+        (f"h{i}", "context", weight, f"{weight:g}") for i, weight in enumerate(weights)
+    ]
     plot.diagram(
-        READ | {"context": (2, 1), "s0": (2, 2), "y0": (4, 1.5)},
+        READ | {"context": (2, 1.5), "s0": (2, -1.5), "y0": (5.6, 0)},
         [
             *CHAIN,
             *shares,
+            *(("s0", h, 0.02) for h in READ),
             ("s0", "y0"),
             ("context", "y0"),
         ],
-        "Attention: every state is asked, some count more",
+        "The state s0 scores every h, and the scores decide how much of it counts",
         marked=["context"],
-        notes={f"h{i}": f"{weight:g}" for i, weight in enumerate(weights)}
-        | {"s0": "scores each h"},
-        alt="An arrow leads from each of the states h0 to h4 to the context; the thickest comes from h2. The decoder's "
-        "state s0 scores each of them, which decides how thick they are. The word y0 is written from s0 and the "
-        "context. For the next word the arrows have other widths.",
+        notes={"s0": "scores each h"},
+        alt="Thin arrows lead from the decoder's state s0 to each of the states h0 to h4, which it scores. From each "
+        f"of them an arrow leads to the context, as thick as its share: {', '.join(f'{w:g}' for w in weights)}. The "
+        "word y0 is written from s0 and the context. For the next word the arrows have other widths.",
     )
 
 

@@ -36,13 +36,13 @@ evenings, evenings.sum(dim=-1)
 # %% [markdown]
 # The program runs and returns a row for Mia and a row for Tom, and the two have been quarreling over these rows ever since. According to the plan Mia reads 6.429 pages and Tom 5.714, but an evening has six pages, whichever books are read and however the evening is divided. So both rows are wrong, and PyTorch raised no error.
 #
-# One of the three lines must be at fault. **Predict.** Which line is it? A guess will do, because the next pages examine the lines one after another.
+# One of the three lines must be wrong. **Predict.** Which line is it? A guess will do, because the next pages examine the lines one after another.
 
 # %%
 predict("the wrong line", options=("comparing", "sharing", "mixing"))
 
 # %% [markdown]
-# These three lines are worth the trouble, because without the mistake they are attention in its simplest form. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This lesson is about the symbols: what `@` does and why there is an `.mT`, which axis `dim=-1` is, and which axis the program removes although it still needs that axis. The figure shows which table goes into which step, and gives each axis a name. *Tastes* are crime and romance, *kinds* are dialogue and description, and from now on the numbers that come from comparing are called *scores*.
+# These three lines are worth the trouble, because without the mistake they are attention in its simplest form. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This lesson is about the symbols. What does `@` do, and why is there an `.mT`? Which axis is `dim=-1`? And what is wrong in one of the three lines? The figure shows which table goes into which step, and gives each axis a name. *Tastes* are crime and romance, *kinds* are dialogue and description, and from now on the numbers that come from comparing are called *scores*.
 
 # %%
 plot.diagram(

@@ -200,7 +200,7 @@ for steps in (250, 750):
 # %% measured
 print(f"250 steps, 4 words four times: {repeating(4, 4, 4, 250):4.0%}")
 for length in (8, 16):
-    print(f"750 steps, all of {length:2}: {repeating(length, length, 1, 750):10.0%}")
+    print(f"750 steps, all {length} words: {repeating(length, length, 1, 750):4.0%}")
 
 # %% [markdown]
 # Writing 16 words is no problem. With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs). That is far better than before and far from good. The model for 16 words is still never right.

@@ -484,7 +484,7 @@ print(f"their share of the squares: {squares[decided].sum() / squares.sum():.0%}
 # %% [markdown]
 # `squares` holds one number per query, the squared norm of its own gradient. We square the norms because squares can be added up and shared out. Nearly three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 2% of the sum. The undecided quarter contributes 98%. The gradient is large, but most of the queries have no say in it.
 #
-# This makes a good suspect, but there is another one. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. The unscaled run differs from the scaled one in both respects, so we need runs that change one at a time.
+# This may be the reason, but there is another candidate. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. The unscaled run differs from the scaled one in both respects, so we need runs that change one at a time.
 #
 # Backpropagation helps here, because it does not ask where its Jacobian comes from. The next model attends with one scale, and passes the gradient back through the softmax of the *other* scale:
 
