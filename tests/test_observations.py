@@ -1,6 +1,7 @@
 """What strikes the eye in a wrong answer: it is read off the code and the result, and claims no cause."""
 
 import ast
+from dataclasses import replace
 
 import pytest
 import torch
@@ -11,12 +12,14 @@ from autograder.judging.fingerprint import fingerprint
 from autograder.judging.observations import (
     arguments_in_effect,
     calls_in,
+    own_steps,
     seen_in,
+    steps_of_answers,
     unread_parameters,
 )
 from autograder.judging.sentences import OBSERVED
 from autograder.judging.target import Target
-from autograder.judging.values import Outcome, Returned
+from autograder.judging.values import Outcome, Raised, Returned
 
 RIGHT = torch.tensor([[1.0, 2.0, -3.0], [4.0, 5.0, -6.0]])
 HALF = "def scale(scores, d_k):\n    return scores / 2"
@@ -53,6 +56,38 @@ def test_beside_a_repair_nothing_else_is_said() -> None:
 def test_what_a_solution_calls_is_known() -> None:
     solution = "def one(x):\n    return x.softmax(-1)\ndef two(x):\n    return one(x).argmax(-1)"
     assert calls_in(solution, "two") == ["softmax"]
+
+
+SOLUTION = "def scale(x, d):\n    return helper(x) / d\ndef helper(x):\n    return x.mean(-1)"
+
+
+def test_what_right_answers_do_is_read_off_all_of_them() -> None:
+    other = "def scale(x, d):\n    return -x.clip(0)"
+    assert steps_of_answers("scale", SOLUTION) == ["divide", "mean"]
+    assert steps_of_answers("scale", SOLUTION, [other]) == ["clip", "divide", "mean", "subtract"]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("x.mean(-1, keepdim=True) / d", ""),
+        ("x.argmax(-1)", "Line 2, `x.argmax(-1)`, keeps only places, not how large the entries are: no known"),
+        ("(x - d).std()", "Line 2, `(x - d).std()`, measures a spread, and subtracts: no known"),
+        ("x[: x.size(0) - d, -1] * (d - 1)", ""),
+        ("x.abs().std().tanh().softmax(0)", ""),
+    ],
+)
+def test_the_few_steps_that_no_right_answer_takes_are_named(body: str, said: str) -> None:
+    words = "".join(own_steps(f"def scale(x, d):\n    return {body}", ["divide", "mean"]))
+    assert words.startswith(said)
+    assert bool(words) == bool(said)
+
+
+def test_no_step_is_named_where_it_stopped_with_an_error() -> None:
+    case = Case([Target("one", "One.", 1, fingerprint(Returned(RIGHT)))], [Raised("KeyError", "x")], 0, steps=())
+    again = replace(case, source="def f(x):\n    return x.argmax()")
+    assert "argmax" not in next(explanations(again))[1].message
+    assert "argmax" in next(explanations(replace(again, outcomes=[Returned(-RIGHT)])))[1].message
 
 
 @pytest.mark.parametrize("stored", ["self.p = p\n        self.n = n", "self.p, self.n = p, n"])

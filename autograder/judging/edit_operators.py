@@ -26,6 +26,7 @@ from .site import (
 )
 from .smaller_edits import (
     MODULES,
+    SIGNS,
     argument_deleted,
     argument_passed,
     axis_added,
@@ -287,7 +288,49 @@ def steps_swapped(site: Site) -> Iterator[Change]:
     outer = step_of(site.node)
     inner = step_of(outer[0]) if outer else None
     if outer and inner and not (isinstance(site.node, ast.BinOp) and isinstance(outer[0], ast.BinOp)):
-        yield site.becomes("steps", inner[1](outer[1](inner[0])))
+        names = step_name(outer[0]), step_name(site.node)
+        yield site.becomes("steps", inner[1](outer[1](inner[0])), inner=names[0], outer=names[1])
+
+
+def step_name(node: ast.AST) -> str:
+    """Return what a step is called in a student's code: `softmax`, `self.norm`, `/`."""
+    if isinstance(node, ast.BinOp):
+        return SIGNS[type(node.op)]
+    owner = getattr(getattr(node, "func", None), "value", None)
+    return f"self.{called(node)}" if owner and is_self(owner) else called(node) or getattr(node, "attr", "")
+
+
+def sum_before(site: Site) -> Iterator[Change]:
+    """`p.cumsum(-1)` becomes `p.cumsum(-1) - p`: what comes before each entry."""
+    match site.node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="cumsum"), args=args) as node:
+            inner = args[0] if isinstance(owner, ast.Name) and owner.id in MODULES and args else owner
+            yield site.becomes("sum before", made("A - B", A=node, B=inner))
+
+
+def factor_shared(site: Site) -> Iterator[Change]:
+    """`b = b + y` becomes `b = b * f + y` beside `a = a * f + x`."""
+    match site.node:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AugAssign(target=ast.Name(id=name)) as node:
+            pass
+        case _:
+            return
+    for other in getattr(site.parent, "body", ()):
+        if other is not node and (factor := factor_of_its_own(other)):
+            scaled = made(f"{name} = {name} * F", F=factor)
+            yield site.becomes("factor", statements_of([scaled, node]), name=other.targets[0].id)
+
+
+def factor_of_its_own(node: ast.stmt) -> ast.expr | None:
+    """Return by what a statement multiplies the name that it assigns to anew: `f` in `a = a * f + x`, or None."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            products = (
+                part for part in ast.walk(value) if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult)
+            )
+            sides = (pair for part in products for pair in ((part.left, part.right), (part.right, part.left)))
+            return next((factor for old, factor in sides if isinstance(old, ast.Name) and old.id == name), None)
+    return None
 
 
 def other_name(site: Site) -> Iterator[Change]:
@@ -313,6 +356,7 @@ OPERATORS: Mapping[Size, Sequence[Operator]] = {
     Size.OPERATION: (
         rule(("none", "operation", "sides", "other transpose")),
         *(none_asked, not_added_up, returned_or_raised, new_not_in_place, other_comparison, exchanged, steps_swapped),
+        *(sum_before, factor_shared),
         *(inverted, sibling_called, method_added, sign_added, cut_anew),
     ),
     Size.WHOLE: (caller_kept, axes_in_front),

@@ -114,7 +114,8 @@ class ReleasedChecks:
                 return Seen()
             return search_in_copy(cell, checks, targets, outcomes, names, known.get("calls", ()))
 
-        verdict = judge(exercise, targets, outcomes, messages, hints, cell or "".join(source), search)
+        code = cell or "".join(source)
+        verdict = judge(exercise, targets, outcomes, messages, hints, code, search, known.get("steps"))
         short = found_in(self.shortcuts, exercise, source) or ran_in(self.shortcuts, exercise, outcomes)
         return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
 
