@@ -308,29 +308,14 @@ def sum_before(site: Site) -> Iterator[Change]:
             yield site.becomes("sum before", made("A - B", A=node, B=inner))
 
 
-def factor_shared(site: Site) -> Iterator[Change]:
-    """`b = b + y` becomes `b = b * f + y` beside `a = a * f + x`."""
-    match site.node:
-        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AugAssign(target=ast.Name(id=name)) as node:
-            pass
-        case _:
-            return
-    for other in getattr(site.parent, "body", ()):
-        if other is not node and (factor := factor_of_its_own(other)):
-            scaled = made(f"{name} = {name} * F", F=factor)
-            yield site.becomes("factor", statements_of([scaled, node]), name=other.targets[0].id)
-
-
-def factor_of_its_own(node: ast.stmt) -> ast.expr | None:
-    """Return by what a statement multiplies the name that it assigns to anew: `f` in `a = a * f + x`, or None."""
-    match node:
-        case ast.Assign(targets=[ast.Name(id=name)], value=value):
-            products = (
-                part for part in ast.walk(value) if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult)
-            )
-            sides = (pair for part in products for pair in ((part.left, part.right), (part.right, part.left)))
-            return next((factor for old, factor in sides if isinstance(old, ast.Name) and old.id == name), None)
-    return None
+def wrapped_too(site: Site) -> Iterator[Change]:
+    """`x + self.linear(y)` becomes `x + self.drop(self.linear(y))` beside `x + self.drop(z)`."""
+    parts = (part for function in site.functions[:1] for part in ast.walk(function))
+    added = [part.right for part in parts if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add)]
+    for other in added if site.node in added else ():
+        if isinstance(other, ast.Call) and len(other.args) == 1 and is_self(getattr(other.func, "value", other)):
+            new = with_fields(other, args=[site.node])
+            yield site.becomes("wrapped", new, name=ast.unparse(other.func))
 
 
 def other_name(site: Site) -> Iterator[Change]:
@@ -356,7 +341,7 @@ OPERATORS: Mapping[Size, Sequence[Operator]] = {
     Size.OPERATION: (
         rule(("none", "operation", "sides", "other transpose")),
         *(none_asked, not_added_up, returned_or_raised, new_not_in_place, other_comparison, exchanged, steps_swapped),
-        *(sum_before, factor_shared),
+        *(sum_before, wrapped_too),
         *(inverted, sibling_called, method_added, sign_added, cut_anew),
     ),
     Size.WHOLE: (caller_kept, axes_in_front),

@@ -97,7 +97,7 @@ CHANGES: Mapping[str, str] = {
     "steps": "with `{inner}` after `{outer}`",
     "function": "with another function",
     "sum before": "without the entry itself in each sum",
-    "factor": "with the factor that `{name}` gets",
+    "wrapped": "with `{name}` around it as well",
     "other transpose": "if it is transposed along other axes (`.T` turns all of them around, `.mT` the last two)",
     "not in place": "as a new tensor instead of in place",
     "copy": "on a copy",
