@@ -331,7 +331,7 @@ def other_name(site: Site) -> Iterator[Change]:
 
 OPERATORS: Mapping[Size, Sequence[Operator]] = {
     Size.DELETION: (
-        *(help_passed, moved_out),  # where these apply, they are what is meant
+        *(help_passed, moved_out, sum_before, wrapped_too),  # where these apply, they are what is meant
         *(call_deleted, side_deleted, rule(("sign",)), argument_deleted, index_deleted, statement_deleted),
     ),
     Size.CONSTANT: (
@@ -341,7 +341,6 @@ OPERATORS: Mapping[Size, Sequence[Operator]] = {
     Size.OPERATION: (
         rule(("none", "operation", "sides", "other transpose")),
         *(none_asked, not_added_up, returned_or_raised, new_not_in_place, other_comparison, exchanged, steps_swapped),
-        *(sum_before, wrapped_too),
         *(inverted, sibling_called, method_added, sign_added, cut_anew),
     ),
     Size.WHOLE: (caller_kept, axes_in_front),
