@@ -200,7 +200,8 @@ class AnswerKey:
     def steps(self, exercise: str) -> list[str]:
         """Return which telling steps the known right answers take."""
         others = [variant.source for variant in self.variants if variant.exercise == exercise]
-        return once(self.cache.steps, exercise, partial(steps_of_answers, exercise, self.source.reference, others))
+        code = "\n\n".join([self.source.reference, *(text for _, text in self.source.modules)])
+        return once(self.cache.steps, exercise, partial(steps_of_answers, exercise, code, others))
 
     def _permitted(self, exercise: str) -> frozenset[str]:
         return frozenset(name for each in self.permissions if each.exercise == exercise for name in each.names)

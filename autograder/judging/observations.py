@@ -11,7 +11,7 @@ from .site import in_one_line, parameters_of
 from .syntax import DRAW, Definition, called, parsed
 
 MOST_NAMED = 2
-MOST_OWN = 3  # steps: with more, an answer is another way of going about it
+MOST_OWN, LONGEST = 3, 60  # steps and lines: with more, an answer is another way of going about it
 NOT_READ = ("self", "cls")
 MEANINGFUL = (  # steps that are hardly another way of writing one that a solution takes
     *("mean", "std", "var", "median", "multinomial", "bernoulli", "cumsum", "cumprod"),
@@ -24,6 +24,7 @@ LIKE = {
     **dict.fromkeys(("div", "true_divide", "floor_divide"), "divide"),
     **dict.fromkeys(("startswith", "removeprefix", "removesuffix", "partition", "rpartition"), "endswith"),
 }
+MADE_OF_OTHERS = ("softmax", "log_softmax", "logsumexp", "tanh", "sigmoid", "std", "var", "mean", "normalize")
 SIZES = ("shape", "size", "len", "dim", "ndim", "numel")
 
 
@@ -102,12 +103,13 @@ def seen_in(source: str, steps: Collection[str] | None = None) -> list[str]:
 def own_steps(source: str, steps: Collection[str]) -> list[str]:
     """Return a sentence about the steps that no known right answer takes, if they are few."""
     own, known = dict[str, ast.expr](), {OWN_STEPS[step] for step in steps}
-    nodes = (part for node in definitions_in(source).values() for part in ast.walk(node))
-    expressions = (part for part in nodes if isinstance(part, ast.expr) and not is_counting(part))
+    nodes = [part for node in definitions_in(source).values() for part in ast.walk(node)]
+    given = {part.arg for part in nodes if isinstance(part, ast.arg)}
+    expressions = (part for part in nodes if isinstance(part, ast.expr) and not is_counting(part, given))
     for part in sorted(expressions, key=lambda part: (part.lineno, part.col_offset)):
         if (does := OWN_STEPS.get(step_in(part), "")) and does not in known:
             own.setdefault(does, part)
-    if not 0 < len(own) <= MOST_OWN:
+    if not 0 < len(own) <= MOST_OWN or source.count("\n") > LONGEST:
         return []
     (first, part), *others = own.items()
     said = OBSERVED["own step"].format(line=part.lineno, code=in_one_line(ast.unparse(part)), does=first)
@@ -123,12 +125,14 @@ def step_in(node: ast.AST) -> str:
     return LIKE.get(name, name) or sign
 
 
-def is_counting(node: ast.expr) -> bool:
-    """Say whether an expression is a sign, or an operation with a plain number or with sizes."""
+def is_counting(node: ast.expr, given: Collection[str]) -> bool:
+    """Say whether an expression is a sign, or an operation with a plain number or with sizes, given or not."""
     if not isinstance(node, ast.BinOp):
         return isinstance(node, ast.UnaryOp)
-    names = {getattr(part, "attr", "") or getattr(part, "id", "") for part in ast.walk(node)}
-    return isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant) or not names.isdisjoint(SIZES)
+    parts = ast.walk(node)
+    names = {getattr(part, "attr", "") or getattr(part, "id", "") for part in parts} - {""}
+    plain = isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant)
+    return plain or not names.isdisjoint(SIZES) or (isinstance(node.op, ast.FloorDiv) and not names.issubset(given))
 
 
 def steps_of_answers(exercise: str, reference: str, others: Collection[str] = ()) -> list[str]:
@@ -141,7 +145,9 @@ def steps_of_answers(exercise: str, reference: str, others: Collection[str] = ()
     """
     shared = definitions_in(reference)
     made = (made_of(exercise, shared | definitions_in(source)) for source in ("", *others))
-    return sorted({step_in(node) for nodes in made for node in nodes}.intersection(OWN_STEPS))
+    steps = {step_in(node) for nodes in made for node in nodes}
+    steps |= set() if steps.isdisjoint(MADE_OF_OTHERS) else {"subtract", "divide"}
+    return sorted(steps.intersection(OWN_STEPS))
 
 
 def own_draws(function: ast.FunctionDef) -> Iterator[str]:
