@@ -89,7 +89,7 @@ def test_the_few_steps_that_no_right_answer_takes_are_named(body: str, said: str
 
 
 def test_no_step_is_named_where_it_stopped_with_an_error() -> None:
-    case = Case([Target("one", "One.", 1, fingerprint(Returned(RIGHT)))], [Raised("KeyError", "x")], 0, steps=())
+    case = Case([Target("one", "One.", 1, fingerprint(Returned(RIGHT)))], [Raised("KeyError", "x")], 0, steps=list)
     again = replace(case, source="def f(x):\n    return x.argmax()")
     assert "argmax" not in next(explanations(again))[1].message
     assert "argmax" in next(explanations(replace(again, outcomes=[Returned(-RIGHT)])))[1].message

@@ -249,7 +249,7 @@ class AnswerKey:
         messages, hints = self.messages(exercise), self.hints(exercise)
         calls = self.calls(exercise)
         search = cache(partial(self._search, exercise, seed, found, cell, run, calls)) if run else Seen  # of one budget
-        return judge(exercise, targets, found, messages, hints, cell, search, self.steps(exercise))
+        return judge(exercise, targets, found, messages, hints, cell, search, partial(self.steps, exercise))
 
     def _search(
         self,

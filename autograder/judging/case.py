@@ -44,7 +44,7 @@ class Case:
         hints: the number of the hint that fits a known mistake, where the author named one.
         source: the student's code, '' where that is not known.
         search: runs the student's code, as it is and edited, and returns what was seen.
-        steps: which telling steps right answers take, where that is known.
+        steps: returns which telling steps right answers take, where that is known.
     """
 
     targets: Sequence[Target]
@@ -54,7 +54,7 @@ class Case:
     hints: Mapping[str, int] = field(default_factory=dict)
     source: str = ""
     search: Callable[[], Seen] = Seen
-    steps: Collection[str] | None = None
+    steps: Callable[[], Collection[str] | None] = lambda: None
 
     @property
     def target(self) -> Target:

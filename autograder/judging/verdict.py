@@ -59,7 +59,7 @@ def judge(
     hints: Mapping[str, int] | None = None,
     source: str = "",
     search: Callable[[], Seen] = Seen,
-    steps: Collection[str] | None = None,
+    steps: Callable[[], Collection[str] | None] = lambda: None,
 ) -> Verdict:
     """Compare one outcome per target.
 
@@ -71,7 +71,7 @@ def judge(
         hints: the number of the hint that fits a known mistake, where the author named one.
         source: the student's code, where it is known; it decides nothing but words.
         search: runs that code, as it is and edited, and returns what was seen.
-        steps: which telling steps right answers take, where that is known.
+        steps: returns which telling steps right answers take, where that is known.
     """
     passed = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
     results = tuple(Result(t.title, t.points, p, t.hidden) for t, p in zip(targets, passed, strict=True))
