@@ -88,11 +88,14 @@ def test_the_few_steps_that_no_right_answer_takes_are_named(body: str, said: str
     assert bool(words) == bool(said)
 
 
-def test_no_step_is_named_where_it_stopped_with_an_error() -> None:
+def test_no_step_is_named_beside_an_error_or_a_repair() -> None:
     case = Case([Target("one", "One.", 1, fingerprint(Returned(RIGHT)))], [Raised("KeyError", "x")], 0, steps=list)
     again = replace(case, source="def f(x):\n    return x.argmax()")
     assert "argmax" not in next(explanations(again))[1].message
-    assert "argmax" in next(explanations(replace(again, outcomes=[Returned(-RIGHT)])))[1].message
+    returned = replace(again, outcomes=[Returned(-RIGHT)])
+    assert "argmax" in next(explanations(returned))[1].message
+    repaired = replace(returned, search=lambda: Seen(repair="Line 2: every check passes."))
+    assert "argmax" not in [*explanations(repaired)][-1][1].message
 
 
 @pytest.mark.parametrize("stored", ["self.p = p\n        self.n = n", "self.p, self.n = p, n"])
