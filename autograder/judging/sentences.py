@@ -62,6 +62,7 @@ OWN_STEPS: Mapping[str, str] = {
     **dict.fromkeys(("multinomial", "bernoulli"), "draws at random"),
     **{name: f"takes a {name}" for name in ("softmax", "median", "tanh", "sigmoid", "relu", "gelu")},
     "endswith": "goes by a name",
+    "isinstance": "goes by a class",
     "dropout": "applies dropout",
     "abs": "drops signs",
     "sign": "keeps only signs",
