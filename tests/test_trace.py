@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -15,7 +16,7 @@ CELL = "def f(x):\n    return x - x"
 def told(*lines: str, x: Any) -> str:
     """Return what is said of a function that was run with `x`, in a cell with something else before it."""
     cell = "\n    ".join(["first = 1", "", "def f(x):", *lines]).replace("    \n    def", "\ndef")
-    names: dict[str, Any] = {"torch": torch}
+    names: dict[str, Any] = {"torch": torch, "np": np}
     source = marked(cell)
     with watching(source, "cell") as watch:
         exec(compile(source, "cell", "exec"), names)
@@ -44,6 +45,11 @@ def test_the_first_expressions_are_named(lines: tuple[str, ...], said: str) -> N
 
 def test_infinity_that_came_in_is_not_told_as_a_cause() -> None:
     assert told("return x - x", x=torch.tensor([torch.inf])) == "NaN appears first in line 4, `x - x`."
+
+
+def test_numpys_operations_are_looked_at_too() -> None:
+    said = told("y = np.exp(x)", "return y / y.sum()", x=np.array([1000.0, 2.0]))
+    assert said.startswith("Infinity appears first in line 4, `np.exp(x)`, and NaN in line 5, `y / y.sum()`.")
 
 
 @pytest.mark.filterwarnings("ignore:Converting a tensor")

@@ -26,6 +26,7 @@ from .site import (
 )
 from .smaller_edits import (
     MODULES,
+    SIGNS,
     argument_deleted,
     argument_passed,
     axis_added,
@@ -287,7 +288,34 @@ def steps_swapped(site: Site) -> Iterator[Change]:
     outer = step_of(site.node)
     inner = step_of(outer[0]) if outer else None
     if outer and inner and not (isinstance(site.node, ast.BinOp) and isinstance(outer[0], ast.BinOp)):
-        yield site.becomes("steps", inner[1](outer[1](inner[0])))
+        names = step_name(outer[0]), step_name(site.node)
+        yield site.becomes("steps", inner[1](outer[1](inner[0])), inner=names[0], outer=names[1])
+
+
+def step_name(node: ast.AST) -> str:
+    """Return what a step is called in a student's code: `softmax`, `self.norm`, `/`."""
+    if isinstance(node, ast.BinOp):
+        return SIGNS[type(node.op)]
+    owner = getattr(getattr(node, "func", None), "value", None)
+    return f"self.{called(node)}" if owner and is_self(owner) else called(node) or getattr(node, "attr", "")
+
+
+def sum_before(site: Site) -> Iterator[Change]:
+    """`p.cumsum(-1)` becomes `p.cumsum(-1) - p`: what comes before each entry."""
+    match site.node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="cumsum"), args=args) as node:
+            inner = args[0] if isinstance(owner, ast.Name) and owner.id in MODULES and args else owner
+            yield site.becomes("sum before", made("A - B", A=node, B=inner))
+
+
+def wrapped_too(site: Site) -> Iterator[Change]:
+    """`x + self.linear(y)` becomes `x + self.drop(self.linear(y))` beside `x + self.drop(z)`."""
+    parts = (part for function in site.functions[:1] for part in ast.walk(function))
+    added = [part.right for part in parts if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add)]
+    for other in added if site.node in added else ():
+        if isinstance(other, ast.Call) and len(other.args) == 1 and is_self(getattr(other.func, "value", other)):
+            new = with_fields(other, args=[site.node])
+            yield site.becomes("wrapped", new, name=ast.unparse(other.func))
 
 
 def other_name(site: Site) -> Iterator[Change]:
@@ -303,7 +331,7 @@ def other_name(site: Site) -> Iterator[Change]:
 
 OPERATORS: Mapping[Size, Sequence[Operator]] = {
     Size.DELETION: (
-        *(help_passed, moved_out),  # where these apply, they are what is meant
+        *(help_passed, moved_out, sum_before, wrapped_too),  # where these apply, they are what is meant
         *(call_deleted, side_deleted, rule(("sign",)), argument_deleted, index_deleted, statement_deleted),
     ),
     Size.CONSTANT: (

@@ -1,21 +1,31 @@
-"""What a student's code says of itself, without being run: arguments that nothing reads, draws of its own."""
+"""What a student's code says of itself, without being run: unread arguments, draws of its own, steps of its own."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
-from .sentences import OBSERVED
+from .sentences import OBSERVED, OWN_STEPS
 from .site import in_one_line, parameters_of
-from .syntax import DRAW, called, definition, parsed
+from .syntax import DRAW, Definition, called, parsed
 
 MOST_NAMED = 2
+MOST_OWN, LONGEST = 3, 60  # steps and lines: with more, an answer is another way of going about it
 NOT_READ = ("self", "cls")
 MEANINGFUL = (  # steps that are hardly another way of writing one that a solution takes
     *("mean", "std", "var", "median", "multinomial", "bernoulli", "cumsum", "cumprod"),
     *("log2", "log10", "tanh", "sigmoid", "relu", "gelu", "sin", "cos", "prod", "dropout", "softmax", "norm"),
     *("normalize", "layer_norm", "sort", "round", "floor", "ceil"),
 )
+STEPS: dict[Any, str] = {ast.Sub: "subtract", ast.USub: "subtract", ast.Div: "divide", ast.FloorDiv: "divide"}
+LIKE = {
+    **dict.fromkeys(("sub", "neg"), "subtract"),
+    **dict.fromkeys(("div", "true_divide", "floor_divide"), "divide"),
+    **dict.fromkeys(("startswith", "removeprefix", "removesuffix", "partition", "rpartition"), "endswith"),
+}
+MADE_OF_OTHERS = ("softmax", "log_softmax", "logsumexp", "tanh", "sigmoid", "std", "var", "mean", "normalize")
+SIZES = ("shape", "size", "len", "dim", "ndim", "numel")
 
 
 def unread_parameters(function: ast.FunctionDef | ast.Lambda) -> list[str]:
@@ -73,15 +83,71 @@ def parts_of(source: str) -> Iterator[ast.AST]:
     return (part for statement in parsed(source) for part in ast.walk(statement))
 
 
-def seen_in(source: str) -> list[str]:
-    """Return sentences about a student's code: arguments that nothing reads, draws that ignore a generator."""
+def seen_in(source: str, steps: Collection[str] | None = None) -> list[str]:
+    """Return sentences about a student's code: arguments that nothing reads, draws and steps of its own.
+
+    Args:
+        source: the code.
+        steps: those that right answers take, where that is known.
+    """
     sentences = []
     for function in (function for node in parsed(source) for function in functions_in(node)):
         if unread := unread_parameters(function):
             kind = "unread" if len(unread) == 1 else "unread ones"
             sentences.append(OBSERVED[kind].format(name="` and `".join(unread)))
         sentences += own_draws(function)
+    sentences += own_steps(source, steps) if steps is not None else []
     return sentences[:MOST_NAMED]
+
+
+def own_steps(source: str, steps: Collection[str]) -> list[str]:
+    """Return a sentence about the steps that no known right answer takes, if they are few."""
+    own, known = dict[str, ast.expr](), {OWN_STEPS[step] for step in steps}
+    nodes = [part for node in definitions_in(source).values() for part in ast.walk(node)]
+    given = {part.arg for part in nodes if isinstance(part, ast.arg)}
+    expressions = (part for part in nodes if isinstance(part, ast.expr) and not is_counting(part, given))
+    for part in sorted(expressions, key=lambda part: (part.lineno, part.col_offset)):
+        if (does := OWN_STEPS.get(step_in(part), "")) and does not in known:
+            own.setdefault(does, part)
+    if not 0 < len(own) <= MOST_OWN or source.count("\n") > LONGEST:
+        return []
+    (first, part), *others = own.items()
+    said = OBSERVED["own step"].format(line=part.lineno, code=in_one_line(ast.unparse(part)), does=first)
+    for does, other in others[:1]:
+        said += f", and {f'line {other.lineno} ' if other.lineno != part.lineno else ''}{does}"
+    return [f"{said}{OBSERVED['not known']}"]
+
+
+def step_in(node: ast.AST) -> str:
+    """Return the step that a node is, by one name however it is written; '' for none."""
+    name, operand = called(node), getattr(node, "operand", None)
+    sign = "" if isinstance(operand, ast.Constant) else STEPS.get(type(getattr(node, "op", None)), "")
+    return LIKE.get(name, name) or sign
+
+
+def is_counting(node: ast.expr, given: Collection[str]) -> bool:
+    """Say whether an expression is a sign, or an operation with a plain number or with sizes, given or not."""
+    if not isinstance(node, ast.BinOp):
+        return isinstance(node, ast.UnaryOp)
+    parts = ast.walk(node)
+    names = {getattr(part, "attr", "") or getattr(part, "id", "") for part in parts} - {""}
+    plain = isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant)
+    return plain or not names.isdisjoint(SIZES) or (isinstance(node.op, ast.FloorDiv) and not names.issubset(given))
+
+
+def steps_of_answers(exercise: str, reference: str, others: Collection[str] = ()) -> list[str]:
+    """Return which of the telling steps some right answer takes.
+
+    Args:
+        exercise: the name that right answers define.
+        reference: the code of the solution, and of what any of them calls.
+        others: right answers written in other ways.
+    """
+    shared = definitions_in(reference)
+    made = (made_of(exercise, shared | definitions_in(source)) for source in ("", *others))
+    steps = {step_in(node) for nodes in made for node in nodes}
+    steps |= set() if steps.isdisjoint(MADE_OF_OTHERS) else {"subtract", "divide"}
+    return sorted(steps.intersection(OWN_STEPS))
 
 
 def own_draws(function: ast.FunctionDef) -> Iterator[str]:
@@ -94,14 +160,18 @@ def own_draws(function: ast.FunctionDef) -> Iterator[str]:
 
 def calls_in(reference: str, exercise: str) -> list[str]:
     """Return which meaningful functions a solution calls, with those that it is made of."""
-    return sorted(set(made_of(reference, exercise)).intersection(MEANINGFUL))
+    return sorted(set(map(called, made_of(exercise, definitions_in(reference)))).intersection(MEANINGFUL))
 
 
-def made_of(reference: str, exercise: str) -> list[str]:
-    """Return a solution's name, and what it calls, directly or not."""
-    waiting = [exercise]
+def definitions_in(source: str) -> dict[str, ast.stmt]:
+    """Return what a text defines, by name."""
+    return {node.name: node for node in reversed(parsed(source)) if isinstance(node, Definition)}
+
+
+def made_of(exercise: str, definitions: Mapping[str, ast.stmt]) -> list[ast.AST]:
+    """Return the nodes of a solution, and of what it calls, directly or not."""
+    waiting, nodes = [exercise], list[ast.AST]()
     for name in waiting:  # grows while it is read
-        whole = definition(reference, name)
-        names = {name for node in ast.walk(whole) if (name := called(node))} if whole else set()
-        waiting += sorted(names.difference(waiting))
-    return waiting
+        nodes += (new := list(ast.walk(definitions.get(name, ast.Pass()))))
+        waiting += sorted(set(map(called, new)).difference(waiting))
+    return nodes

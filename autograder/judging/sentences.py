@@ -45,6 +45,31 @@ OBSERVED: Mapping[str, str] = {
     "exp": "In float32, exp of more than 88 is infinite; in float64, of more than 709.",
     "cut": "Autograd cannot follow what comes out of {cut}.",
     "own draw": "Line {line}, `{code}`, does not draw from `generator`.",
+    "own step": "Line {line}, `{code}`, {does}",
+    "not known": ": no known solution does that.",
+}
+
+# what a step does which is hardly another way of writing one that a solution takes: `observations`
+OWN_STEPS: Mapping[str, str] = {
+    **dict.fromkeys(("mean", "nanmean"), "takes a mean"),
+    **dict.fromkeys(("std", "var"), "measures a spread"),
+    **dict.fromkeys(("argmax", "argmin", "argsort"), "keeps only places, not how large the entries are"),
+    **dict.fromkeys(("clamp", "clip"), "makes all entries beyond a limit equal"),
+    **dict.fromkeys(("round", "floor", "ceil"), "rounds"),
+    **dict.fromkeys(("norm", "cdist", "dist"), "measures lengths"),
+    **dict.fromkeys(("normalize", "layer_norm", "cosine_similarity"), "normalizes"),
+    **dict.fromkeys(("log2", "log10"), "takes a logarithm to another base than e"),
+    **dict.fromkeys(("multinomial", "bernoulli"), "draws at random"),
+    **{name: f"takes a {name}" for name in ("softmax", "median", "tanh", "sigmoid", "relu", "gelu")},
+    "endswith": "goes by a name",
+    "isinstance": "goes by a class",
+    "dropout": "applies dropout",
+    "abs": "drops signs",
+    "sign": "keeps only signs",
+    "roll": "moves what leaves at one end to the other",
+    "Parameter": "makes a new parameter",
+    "subtract": "subtracts",
+    "divide": "divides",
 }
 
 # the kind of change that an edit of a student's code is, as a clause: `edit_operators`
@@ -70,8 +95,10 @@ CHANGES: Mapping[str, str] = {
     "elements": "with two of its elements exchanged",
     "arguments": "with two of its arguments exchanged",
     "sides": "with its two sides exchanged",
-    "steps": "with its two steps in the other order",
+    "steps": "with `{inner}` after `{outer}`",
     "function": "with another function",
+    "sum before": "without the entry itself in each sum",
+    "wrapped": "with `{name}` around it as well",
     "other transpose": "if it is transposed along other axes (`.T` turns all of them around, `.mT` the last two)",
     "not in place": "as a new tensor instead of in place",
     "copy": "on a copy",

@@ -27,6 +27,7 @@ MARK = "# where NaN appears first"  # the last line of code that is looked at
 MOST_ENTRIES, MOST_ITEMS = 2**18, 100  # of one value
 KINDS: dict[str, Any] = {"nan": torch.isnan, "infinity": torch.isposinf, "graph": lambda x: tensor(x.requires_grad)}
 FIRST = ("nan", "infinity", "cut")  # rows of the table
+NUMPY_INVALID = 8  # a flag of NumPy's: NaN came out of a calculation without NaN
 NEW = re.compile(r"_like$|^new_")  # functions whose results belong in no graph
 Position = tuple[int, ...]  # first and last line, first and last column
 NOWHERE: Position = (0, 0, 0, 0)
@@ -59,9 +60,16 @@ class SpecialWatch(TorchFunctionMode):
         result = func(*args, **(kwargs or {}))
         seen = {kind for kind in ("nan", "infinity") if kind not in came_in and is_in(kind, result)}
         seen |= {"cut"} if "graph" in came_in and leaves_graph(func, result) else set()
-        for kind in (kind for kind in seen if not any(self._first[kind])):
-            self._first[kind] = position_in(self._file, sys._getframe(1))
+        self._note(seen, sys._getframe(1))
         return result
+
+    def note_numpy(self, _error: str, flags: int) -> None:
+        """Note that NumPy has made NaN, or infinity: its hook."""
+        self._note({"nan" if flags & NUMPY_INVALID else "infinity"}, sys._getframe(1))
+
+    def _note(self, seen: set[str], frame: FrameType) -> None:
+        for kind in (kind for kind in seen if not any(self._first[kind])):
+            self._first[kind] = position_in(self._file, frame)
 
     def table(self) -> Tensor:
         """Return what was seen, a position for each kind."""
@@ -71,8 +79,11 @@ class SpecialWatch(TorchFunctionMode):
 @contextlib.contextmanager
 def watching(source: str, file: str) -> Iterator[SpecialWatch | None]:
     """Look at what runs in the block, if a code is to be looked at."""
-    watch = SpecialWatch(file) if source.endswith(MARK) else None
-    with watch or contextlib.nullcontext():
+    if not source.endswith(MARK):
+        yield None
+        return
+    watch = SpecialWatch(file)
+    with watch, np.errstate(over="call", divide="call", invalid="call", call=watch.note_numpy):
         yield watch
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -114,7 +114,8 @@ class ReleasedChecks:
                 return Seen()
             return search_in_copy(cell, checks, targets, outcomes, names, known.get("calls", ()))
 
-        verdict = judge(exercise, targets, outcomes, messages, hints, cell or "".join(source), search)
+        code = cell or "".join(source)
+        verdict = judge(exercise, targets, outcomes, messages, hints, code, search, partial(known.get, "steps"))
         short = found_in(self.shortcuts, exercise, source) or ran_in(self.shortcuts, exercise, outcomes)
         return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
 
