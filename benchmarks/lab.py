@@ -42,8 +42,8 @@ from .classes import Classes
 LESSON, SEED = "02_queries_keys_values", 5
 LAB_SECONDS, MINUTES_BETWEEN_TRIES, MINUTES_BETWEEN_SUBMISSIONS, PAUSE = 1800.0, 1.2, 15.0, 60.0
 OLDEST, SLOWEST = 2.0, 60.0  # seconds until the board shows a try, and until there is feedback
-FLAT = 1.25  # how much more memory the second half may take than the first
-SAMPLES = 10
+LOOK_EVERY = 1.0  # seconds between two looks at a service's memory
+FLAT = 10.0  # MiB that a service may keep more in the last quarter of the time than in the second one
 EXERCISES = ("project_qkv", "attention_scores", "attend", "copy_previous_qk")
 Step = tuple[str, str, bool]  # a student, an exercise, and whether it was passed or begun
 MESSAGES = ("softmax_over_queries", "repair", "what_is_there", "exception")
@@ -99,25 +99,24 @@ def tell(queue: Path, what: dict[str, Any] | None) -> None:
                 telling.take_out(queue, lines)
 
 
-def board_problems(folder: Path, students: list[str], seconds: float) -> list[str]:
+def board_problems(folder: Path, students: list[str], seconds: float, labs: int) -> list[str]:
     """Start the board in a process of its own, let all check; print what came out, and return what went wrong."""
     command = [sys.executable, "-m", "benchmarks.lab", "--students", str(len(students)), "--serve", str(folder)]
-    plan = sorted((when, n, what) for n in range(len(students)) for when, what in tries_of(n, seconds))
-    memory, told, seen = list[float](), dict[Step, float](), dict[Step, float]()
+    one = sorted((when, n, what) for n in range(len(students)) for when, what in tries_of(n, seconds))
+    plan = [(lab * seconds + when, n, what) for lab in range(labs) for when, n, what in one]
+    told, seen = dict[Step, float](), dict[Step, float]()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address, service = process.stdout.readline().strip(), psutil.Process(process.pid)
         os.environ[telling.BOARD] = str(folder / "socket")
         threading.Thread(target=follow, args=(address, seen), daemon=True).start()
         begin = time.monotonic()
-        with ThreadPoolExecutor(16) as pool:
-            for index, (when, number, what) in enumerate(plan):
+        with ThreadPoolExecutor(16) as pool, watched(process.pid) as memory:
+            for when, number, what in plan:
                 time.sleep(max(0.0, begin + when - time.monotonic()))
                 for step in steps(students[number], what["exercise"], what["passed"]):
                     told.setdefault(step, time.monotonic())
                 pool.submit(tell, folder / f"{students[number]}.queue", what)
-                if index % (len(plan) // SAMPLES or 1) == 0:
-                    memory.append(service.memory_info().rss / 2**20)
         ends = time.monotonic() + SLOWEST
         while (left := [*folder.glob("*.queue")]) and time.monotonic() < ends:  # sent after a later check
             for queue in left:
@@ -137,15 +136,46 @@ def board_problems(folder: Path, students: list[str], seconds: float) -> list[st
     return [problem for problem, is_so in wrong.items() if is_so]
 
 
+def least(memory: list[float]) -> list[float]:
+    """Return the least that a service held in each quarter of a time.
+
+    That is what it keeps. What comes and goes, such as the processes of submissions that run, is not in it.
+    """
+    quarter = len(memory) // 4 or 1
+    return [min(memory[n * quarter : (n + 1) * quarter], default=0.0) for n in range(4)]
+
+
 def listed(memory: list[float]) -> str:
     """Return a service's memory over time."""
-    return f"memory {', '.join(f'{amount:.0f}' for amount in memory)} MiB"
+    kept = ", ".join(f"{amount:.0f}" for amount in least(memory))
+    return f"memory {kept} MiB, the least in each quarter of the time, and {max(memory, default=0.0):.0f} at most"
 
 
 def grew(memory: list[float]) -> bool:
-    """Say whether a service took more memory later than a service does that has only to start."""
-    half = len(memory) // 2
-    return max(memory[half:]) > FLAT * max(memory[:half])
+    """Say whether a service keeps more and more; what one keeps that has only to start, it keeps in the first quarter.
+
+    A megabyte for every ten of 400 submissions makes 20 MiB.
+    """
+    kept = least(memory)
+    return kept[-1] - kept[1] > FLAT
+
+
+@contextlib.contextmanager
+def watched(pid: int) -> Iterator[list[float]]:
+    """Note a service's memory at regular times."""
+    memory, over = list[float](), threading.Event()
+
+    def look() -> None:
+        while not over.wait(LOOK_EVERY):
+            memory.extend(memory_of(psutil.Process(pid)))
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield memory
+    finally:
+        over.set()
+        thread.join()
 
 
 def wait_for(pages: dict[Path, float], waited: list[float]) -> None:
@@ -158,21 +188,25 @@ def wait_for(pages: dict[Path, float], waited: list[float]) -> None:
         time.sleep(0.1)
 
 
-def memory_of(process: psutil.Process) -> float:
-    """Return the MiB that a process and all below it hold, what they share counted once."""
-    total = 0
-    for one in [process, *process.children(recursive=True)]:
-        with contextlib.suppress(psutil.Error):
-            total += one.memory_full_info().pss
-    return total / 2**20
+def memory_of(process: psutil.Process) -> Iterator[float]:
+    """Yield the MiB that a process and all below it hold, what they share counted once.
+
+    Nothing where one of them begins or ends meanwhile: its share of what they share would be missing.
+    """
+    with contextlib.suppress(psutil.Error):
+        tree = [process, *process.children(recursive=True)]
+        total = sum(one.memory_full_info().pss for one in tree)
+        if tree == [process, *process.children(recursive=True)]:
+            yield total / 2**20
 
 
-def hand_in_problems(course: Course, exchange: Path, texts: dict[str, str], seconds: float) -> list[str]:
+def hand_in_problems(course: Course, exchange: Path, texts: dict[str, str], seconds: float, labs: int) -> list[str]:
     """Let all hand in as they do; print what came out, and return what was lost, doubled or late."""
     draws = {name: random.Random(number) for number, name in enumerate(texts)}
     minutes, lesson = MINUTES_BETWEEN_SUBMISSIONS, course.lesson(LESSON)
-    plan = sorted((when, name) for name, draw in draws.items() for when in moments(draw, minutes, seconds))
-    pages, waited, memory, counts = dict[Path, float](), list[float](), list[float](), Counter[str]()
+    one = sorted((when, name) for name, draw in draws.items() for when in moments(draw, minutes, seconds))
+    plan = [(lab * seconds + when, name) for lab in range(labs) for when, name in one]
+    pages, waited, counts = dict[Path, float](), list[float](), Counter[str]()
     threading.Thread(target=wait_for, args=(pages, waited), daemon=True).start()
     command = [sys.executable, "-m", "autograder", "serve", "--jobs", str(os.cpu_count() or 1)]
     with (
@@ -181,12 +215,11 @@ def hand_in_problems(course: Course, exchange: Path, texts: dict[str, str], seco
     ):
         time.sleep(10)  # it starts
         begin = time.monotonic()
-        for index, (when, name) in enumerate(plan):
-            time.sleep(max(0.0, begin + when - time.monotonic()))
-            counts[name] += 1
-            pages[page_of(exchange, hand_in(exchange, name, texts[name], LESSON), LESSON)] = time.monotonic()
-            if index % (len(plan) // SAMPLES or 1) == 0:
-                memory.append(memory_of(psutil.Process(service.pid)))
+        with watched(service.pid) as memory:
+            for when, name in plan:
+                time.sleep(max(0.0, begin + when - time.monotonic()))
+                counts[name] += 1
+                pages[page_of(exchange, hand_in(exchange, name, texts[name], LESSON), LESSON)] = time.monotonic()
         ends = time.monotonic() + 5 * SLOWEST
         while pages and time.monotonic() < ends:
             time.sleep(0.5)
@@ -211,6 +244,7 @@ def main() -> int:
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("--students", type=int, default=200)
     reader.add_argument("--seconds", type=float, default=300.0, help="what half an hour is compressed to")
+    reader.add_argument("--labs", type=int, default=1, help="how many, one after the other")
     reader.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     options = reader.parse_args()
     if options.serve:
@@ -227,8 +261,8 @@ def main() -> int:
         exchange = add_exchange(course, folder / "exchange", rules)
         texts = {who: notebook_text(submission(classes.package, e)) for who, e in classes.edits(options.students)}
         (folder / "board").mkdir()
-        of_board = pool.submit(board_problems, folder / "board", list(texts), options.seconds)
-        problems = hand_in_problems(course, exchange, texts, options.seconds) + of_board.result()
+        of_board = pool.submit(board_problems, folder / "board", list(texts), options.seconds, options.labs)
+        problems = hand_in_problems(course, exchange, texts, options.seconds, options.labs) + of_board.result()
     print("\n".join(problems), end="\n" * bool(problems))
     return bool(problems)
 
