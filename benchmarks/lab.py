@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPException
 from pathlib import Path
@@ -42,8 +42,8 @@ from .classes import Classes
 LESSON, SEED = "02_queries_keys_values", 5
 LAB_SECONDS, MINUTES_BETWEEN_TRIES, MINUTES_BETWEEN_SUBMISSIONS, PAUSE = 1800.0, 1.2, 15.0, 60.0
 OLDEST, SLOWEST = 2.0, 60.0  # seconds until the board shows a try, and until there is feedback
-LOOK_EVERY = 1.0  # seconds between two looks at a service's memory
-FLAT = 10.0  # MiB that a service may keep more in the last quarter of the time than in the second one
+FLAT = 10.0  # MiB that a service may hold more in the end than after a quarter, by when it has all that it needs
+REST_SECONDS = 3.0  # in which what has run ends
 EXERCISES = ("project_qkv", "attention_scores", "attend", "copy_previous_qk")
 Step = tuple[str, str, bool]  # a student, an exercise, and whether it was passed or begun
 MESSAGES = ("softmax_over_queries", "repair", "what_is_there", "exception")
@@ -104,19 +104,21 @@ def board_problems(folder: Path, students: list[str], seconds: float, labs: int)
     command = [sys.executable, "-m", "benchmarks.lab", "--students", str(len(students)), "--serve", str(folder)]
     one = sorted((when, n, what) for n in range(len(students)) for when, what in tries_of(n, seconds))
     plan = [(lab * seconds + when, n, what) for lab in range(labs) for when, n, what in one]
-    told, seen = dict[Step, float](), dict[Step, float]()
+    told, seen, memory = dict[Step, float](), dict[Step, float](), list[float]()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address, service = process.stdout.readline().strip(), psutil.Process(process.pid)
         os.environ[telling.BOARD] = str(folder / "socket")
         threading.Thread(target=follow, args=(address, seen), daemon=True).start()
         begin = time.monotonic()
-        with ThreadPoolExecutor(16) as pool, watched(process.pid) as memory:
-            for when, number, what in plan:
+        with ThreadPoolExecutor(16) as pool:
+            for index, (when, number, what) in enumerate(plan):
                 time.sleep(max(0.0, begin + when - time.monotonic()))
                 for step in steps(students[number], what["exercise"], what["passed"]):
                     told.setdefault(step, time.monotonic())
                 pool.submit(tell, folder / f"{students[number]}.queue", what)
+                if index in (len(plan) // 4, len(plan) - 1):
+                    memory.append(memory_of(service))
         ends = time.monotonic() + SLOWEST
         while (left := [*folder.glob("*.queue")]) and time.monotonic() < ends:  # sent after a later check
             for queue in left:
@@ -136,46 +138,21 @@ def board_problems(folder: Path, students: list[str], seconds: float, labs: int)
     return [problem for problem, is_so in wrong.items() if is_so]
 
 
-def least(memory: list[float]) -> list[float]:
-    """Return the least that a service held in each quarter of a time.
+def grew(memory: Sequence[float]) -> bool:
+    """Say whether a service holds more and more of what it is given.
 
-    That is what it keeps. What comes and goes, such as the processes of submissions that run, is not in it.
+    A megabyte for every ten submissions is 29 MiB from the first quarter to the end of a lab.
+
+    Args:
+        memory: what it held after a quarter of all, and in the end, in MiB.
     """
-    quarter = len(memory) // 4 or 1
-    return [min(memory[n * quarter : (n + 1) * quarter], default=0.0) for n in range(4)]
+    early, late = memory
+    return late - early > FLAT
 
 
-def listed(memory: list[float]) -> str:
-    """Return a service's memory over time."""
-    kept = ", ".join(f"{amount:.0f}" for amount in least(memory))
-    return f"memory {kept} MiB, the least in each quarter of the time, and {max(memory, default=0.0):.0f} at most"
-
-
-def grew(memory: list[float]) -> bool:
-    """Say whether a service keeps more and more; what one keeps that has only to start, it keeps in the first quarter.
-
-    A megabyte for every ten of 400 submissions makes 20 MiB.
-    """
-    kept = least(memory)
-    return kept[-1] - kept[1] > FLAT
-
-
-@contextlib.contextmanager
-def watched(pid: int) -> Iterator[list[float]]:
-    """Note a service's memory at regular times."""
-    memory, over = list[float](), threading.Event()
-
-    def look() -> None:
-        while not over.wait(LOOK_EVERY):
-            memory.extend(memory_of(psutil.Process(pid)))
-
-    thread = threading.Thread(target=look, daemon=True)
-    thread.start()
-    try:
-        yield memory
-    finally:
-        over.set()
-        thread.join()
+def listed(memory: Sequence[float]) -> str:
+    """Return what a service held."""
+    return "memory {:.0f} MiB after a quarter, {:.0f} in the end".format(*memory)
 
 
 def wait_for(pages: dict[Path, float], waited: list[float]) -> None:
@@ -188,16 +165,22 @@ def wait_for(pages: dict[Path, float], waited: list[float]) -> None:
         time.sleep(0.1)
 
 
-def memory_of(process: psutil.Process) -> Iterator[float]:
-    """Yield the MiB that a process and all below it hold, what they share counted once.
+def memory_of(process: psutil.Process) -> float:
+    """Return the MiB that a process and all below it hold, what they share counted once."""
+    total = 0
+    for one in [process, *process.children(recursive=True)]:
+        with contextlib.suppress(psutil.Error):
+            total += one.memory_full_info().pss
+    return total / 2**20
 
-    Nothing where one of them begins or ends meanwhile: its share of what they share would be missing.
-    """
-    with contextlib.suppress(psutil.Error):
-        tree = [process, *process.children(recursive=True)]
-        total = sum(one.memory_full_info().pss for one in tree)
-        if tree == [process, *process.children(recursive=True)]:
-            yield total / 2**20
+
+def at_rest(pages: dict[Path, float], service: psutil.Process) -> float:
+    """Wait until nobody waits; return what a service then holds: what runs takes much, and gives it back."""
+    ends = time.monotonic() + 5 * SLOWEST
+    while pages and time.monotonic() < ends:
+        time.sleep(0.5)
+    time.sleep(REST_SECONDS)
+    return memory_of(service)
 
 
 def hand_in_problems(course: Course, exchange: Path, texts: dict[str, str], seconds: float, labs: int) -> list[str]:
@@ -214,15 +197,15 @@ def hand_in_problems(course: Course, exchange: Path, texts: dict[str, str], seco
         subprocess.Popen(command, cwd=course.root, stdout=log) as service,
     ):
         time.sleep(10)  # it starts
-        begin = time.monotonic()
-        with watched(service.pid) as memory:
-            for when, name in plan:
-                time.sleep(max(0.0, begin + when - time.monotonic()))
-                counts[name] += 1
-                pages[page_of(exchange, hand_in(exchange, name, texts[name], LESSON), LESSON)] = time.monotonic()
-        ends = time.monotonic() + 5 * SLOWEST
-        while pages and time.monotonic() < ends:
-            time.sleep(0.5)
+        begin, memory = time.monotonic(), list[float]()
+        for index, (when, name) in enumerate(plan):
+            time.sleep(max(0.0, begin + when - time.monotonic()))
+            counts[name] += 1
+            pages[page_of(exchange, hand_in(exchange, name, texts[name], LESSON), LESSON)] = time.monotonic()
+            if index in (len(plan) // 4, len(plan) - 1):
+                looked = time.monotonic()
+                memory.append(at_rest(pages, psutil.Process(service.pid)))
+                begin += time.monotonic() - looked
         service.terminate()
     waited.sort()
     print(f"{len(plan)} handed in; feedback after {waited[len(waited) // 2]:.1f} s (median),", end=" ")
