@@ -141,8 +141,8 @@ def board_problems(folder: Path, students: list[str], seconds: float, labs: int)
 def grew(memory: Sequence[float]) -> bool:
     """Say whether a service holds more and more of what it is given.
 
-    A megabyte for every ten submissions is 29 MiB from the first quarter to the end of a lab. The first 45 to 60 MiB can
-    go into room that the heap has free, so a small leak shows in several labs, one after the other.
+    A megabyte for every ten submissions is 29 MiB from the first quarter to the end of a lab. The first 45 to 60 MiB
+    can go into room that the heap has free, so a small leak shows in several labs, one after the other.
 
     Args:
         memory: what it held after a quarter of all, and in the end, in MiB.
