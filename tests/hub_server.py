@@ -31,6 +31,7 @@ PAGE = ROOT / "docs" / "hub.md"
 FILE = re.compile(r"`([^`\n]+)`:\n\n```\w+\n(.*?)```", re.S)
 FOLDER = re.compile(r"^install -d .*$", re.M)
 PROXY = shutil.which("configurable-http-proxy", path=f"{ROOT}/build/hub/node_modules/.bin:{os.environ['PATH']}")
+BOARD_ADDRESS, RESERVED_PORTS = "127.0.0.1:330", range(300, 512)
 ASSISTANT = "tina"  # who grades on the teacher's server, and has none
 START_SECONDS = ANSWER_SECONDS = 600
 missing = " and ".join(
@@ -86,8 +87,9 @@ class Places:
             "/srv/nbgrader/board": str(self.root / "board"),
             "/home/<teacher>": str(self.home("teacher")),
             "<teacher>": self.people["teacher"].name,
+            "<teacher's group>": str(self.people["teacher"].gid),
             "<assistant>": ASSISTANT,
-            "127.0.0.1:10101": f"127.0.0.1:{free_port()}",
+            BOARD_ADDRESS: f"127.0.0.1:{free_port(RESERVED_PORTS)}",
         }
 
     def translate(self, text: str, user: str = "") -> str:

@@ -27,10 +27,11 @@ from autograder.errors import CourseError
 from autograder.paths import Course
 from autograder.student import telling
 
-from .accounts import accounts, acting_as, needs_accounts
+from .accounts import Account, accounts, acting_as, needs_accounts
 from .board_hub import TEACHER, Running, running, server_of, user
 from .conftest import LESSON, OVER_QUERIES
 from .handing_in import configure
+from .hub_server import documented_files
 
 DATA = ("lessons", f"events?lesson={LESSON}", f"past?lesson={LESSON}&from=0")
 ADA, BOB = "token-of-ada", "token-of-bob"
@@ -303,6 +304,25 @@ def test_nobody_else_loses_a_connection_for_it(crowded: Running) -> None:
         assert own.recv(100).startswith(b"HTTP/1.1 403")
         for one in (own, *sockets):
             one.close()
+
+
+@needs_accounts
+def test_nobody_stands_in_for_the_board_of_the_page_while_it_is_stopped() -> None:
+    host, port = re.search(r'"url": "http://(.*):(\d+)"', documented_files()["jupyterhub_config.py"]).groups()
+    with acting_as(Account("nobody", 65534, 65534)), pytest.raises(PermissionError):
+        socket.create_server((host, int(port)))
+
+
+@pytest.mark.parametrize(("port", "told"), [(330, False), (1023, False), (1024, True), (10101, True)])
+def test_a_port_that_anybody_can_take_is_in_the_log(tmp_path, monkeypatch, caplog, port: int, told: bool) -> None:
+    (setting := tmp_path / "ip_unprivileged_port_start").write_text("1024\n")
+    monkeypatch.setattr(board_server, "FIRST_OPEN_PORT", setting)
+    board_server.warn_of_open_port(port)
+    assert ("Any account of this computer can listen" in caplog.text) is told
+    monkeypatch.setattr(board_server, "FIRST_OPEN_PORT", tmp_path / "none")  # macOS
+    caplog.clear()
+    board_server.warn_of_open_port(port)
+    assert bool(caplog.text) is told
 
 
 def test_headers_without_end_are_refused(board: Running) -> None:

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from filelock import FileLock, Timeout
 from sqlalchemy import create_engine, event, inspect, text
 
 from autograder.__main__ import main
-from autograder.classroom import board_store
+from autograder.classroom import attempts, board_store
 from autograder.classroom.attempts import Attempt, forget_attempts, read_attempts, write_attempts
+from autograder.classroom.board_messages import OLDEST
 from autograder.classroom.board_state import Try
 from autograder.classroom.board_store import TRIES, BoardStore
 from autograder.paths import Course
@@ -112,6 +114,33 @@ def test_a_student_is_forgotten_and_nobody_else(store: BoardStore) -> None:
     assert store.forget("ada") == 2
     assert (store.of_student("ada"), store.students()) == ([], ["bob"])
     assert store.forget("ada") == 0
+
+
+def test_what_was_under_way_when_its_student_was_forgotten_does_not_come_back(store: BoardStore) -> None:
+    store.add([told(1)])
+    store.forget("ada", NOW + 2)
+    store.add([told(2), told(3), told(1, student="bob")])
+    assert [one["time"] - NOW for one in store.of_student("ada")] == [3]
+    assert len(store.of_student("bob")) == 1
+    store.forget("ada", NOW + 4)
+    store.forget("bob", NOW + 5 + OLDEST)
+    store.add([told(3)])  # nothing is under way for so long
+    assert len(store.of_student("ada")) == 1
+
+
+@pytest.mark.parametrize("step", [write_attempts, lambda course, lesson, name, *_: forget_attempts(course, name)])
+def test_while_attempts_are_noted_nobody_is_forgotten_and_vice_versa(scratch: Course, monkeypatch, step) -> None:
+    lesson, real, tried = scratch.lesson(LESSON), attempts.replace_text, []
+
+    def try_to_change(*given) -> None:
+        with pytest.raises(Timeout), FileLock(scratch.coursework / ".changing.lock", timeout=0):
+            pass
+        tried.append(real(*given))
+
+    write_attempts(scratch, lesson, "ada", Attempt("one", released="open"))
+    monkeypatch.setattr(attempts, "replace_text", try_to_change)
+    step(scratch, lesson, "ada", Attempt("two"))
+    assert tried == [None]
 
 
 def test_a_courses_board_is_in_its_gradebook_with_its_students(scratch: Course, monkeypatch, capsys) -> None:

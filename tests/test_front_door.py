@@ -64,3 +64,10 @@ def test_whatever_grades_is_isolated_and_pip_is_cached(jobs: dict) -> None:
         (python,) = [step["with"] for step in job["steps"] if "setup-python" in step.get("uses", "")]
         assert python["cache"] == "pip"
         assert all((ROOT / path).is_file() for path in python["cache-dependency-path"].split())
+
+
+def test_what_dask_serves_without_asking_for_the_key_is_not_on_the_network() -> None:
+    text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    started = re.findall(r"^\.venv/bin/dask (\w+) (.*)$", text, re.M)
+    assert [name for name, _ in started] == ["scheduler", "worker"]
+    assert all(re.search(r"--no-dashboard --dashboard-address 127\.0\.0\.1:\d+", options) for _, options in started)

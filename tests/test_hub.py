@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import statistics
 import sys
 import tempfile
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import psutil
 import pytest
 from playwright.sync_api import Browser, Page
 
@@ -181,6 +183,18 @@ def test_a_student_does_not_see_the_board(users: Users) -> None:
     for name, seen in (("ada", 403), ("teacher", 200)):
         page = User(name, f"{users[name].hub}/services/board/", users[name].token)
         assert page.request("GET", "").status_code == seen
+
+
+def test_the_board_is_the_teachers_account_where_no_students_can_listen(users: Users, places: Places) -> None:
+    port = int(re.search(r'"url": "http://127.0.0.1:(\d+)"', (places.root / "jupyterhub_config.py").read_text())[1])
+    (board,) = (
+        each.pid
+        for each in psutil.net_connections("tcp4")
+        if each.status == psutil.CONN_LISTEN and each.laddr == ("127.0.0.1", port)
+    )
+    assert psutil.Process(board).username() == places.people["teacher"].name
+    with acting_as(places.people["bob"]), pytest.raises(PermissionError):
+        socket.create_server(("127.0.0.1", port))
 
 
 def test_a_students_environment_has_no_part_of_grading(users: Users) -> None:

@@ -152,6 +152,26 @@ def test_what_was_forgotten_is_not_graded_again_and_what_counted_stays(service, 
     assert service.points() == before
 
 
+@pytest.mark.parametrize("when", ["write", "_explain"])
+def test_who_is_forgotten_while_an_attempt_is_released_stays_forgotten(
+    service, exchange, notebooks, monkeypatch, when
+) -> None:
+    real = AttemptWriter.release
+
+    def release(*given) -> str:
+        forget_attempts(service.course, "ada")
+        return real(*given)
+
+    hand_in(exchange, "ada", notebooks["fragile"])
+    if when == "_explain":
+        service.run()
+        configure(service.course, "c.HandIn.due = '2026-01-01'\n")
+    monkeypatch.setattr(AttemptWriter, "release", release)
+    service.run()
+    service.service.finish(0)
+    assert [(a.finished, a.points, a.submission) for a in service.attempts("ada")] == [(True, 0, "")]
+
+
 def test_who_is_forgotten_has_no_attempts_anew_and_loses_none(service, exchange, notebooks) -> None:
     configure(service.course, "c.HandIn.attempts = 3\n")
     for _ in range(2):

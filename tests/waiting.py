@@ -15,10 +15,10 @@ def wait_until(done: Callable[[], object], seconds: float = 600.0) -> None:
         time.sleep(0.02)
 
 
-def free_port() -> int:
+def free_port(among: range = range(10_000, 30_000)) -> int:
     """Return a port below those that a system takes for outgoing connections: nobody takes it before a server does."""
     while True:
-        port = 10_000 + secrets.randbelow(20_000)
+        port = secrets.choice(among)
         with socket.socket() as found, contextlib.suppress(OSError):
             found.bind(("127.0.0.1", port))
             return port

@@ -180,7 +180,7 @@ class AttemptWriter:
                     raise
             write_notebook(target, lesson, student, text)
         attempt = replace(attempt, released=self.release(target, lesson, student, work.rules))
-        write_attempts(self._course, lesson, student, attempt)
+        write_attempts(self._course, lesson, student, attempt, again=True)
         if attempt.released == OPEN:
             self.withheld.add((lesson.name, student))
         remove_attempt(target)
@@ -273,7 +273,7 @@ class AttemptWriter:
                 self.release(self._course, lesson, student, rules)
                 self._say(f"{escaped(student)}  {lesson.name}  feedback with hidden checks is released")
             if attempt.released == OPEN:
-                write_attempts(self._course, lesson, student, replace(attempt, released=FULL))
+                write_attempts(self._course, lesson, student, replace(attempt, released=FULL), again=True)
 
 
 def graded_earlier(course: Course, lesson: Lesson, best: bool) -> Iterator[Delivered]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import CourseError
 from ..paths import Course, Lesson, replace_text
-from .submissions import is_odd
+from .submissions import changing_submissions, is_odd
 
 GRADED, LEFT_OUT, REFUSED = "graded", "left out", "needs a person"
 USED = "graded and forgotten"
@@ -68,12 +68,24 @@ def read_attempts(course: Course, lesson: Lesson, student: str) -> list[Attempt]
         raise CourseError(f"{lesson.shown(path)} is damaged: delete it. What counted stays") from error
 
 
-def write_attempts(course: Course, lesson: Lesson, student: str, *new: Attempt) -> None:
-    """Record attempts, each in place of what was recorded about the same delivery."""
-    known = {attempt.delivery: attempt for attempt in (*read_attempts(course, lesson, student), *new)}
+def write_attempts(course: Course, lesson: Lesson, student: str, *new: Attempt, again: bool = False) -> None:
+    """Record attempts, each in place of what was recorded about the same delivery.
+
+    Args:
+        course: the course.
+        lesson: the lesson.
+        student: the student's id.
+        new: the attempts.
+        again: they were recorded before: whose student was forgotten meanwhile stays forgotten.
+    """
     path = course.attempts_of(lesson, student)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    replace_text(path, as_text(known.values()))
+    with changing_submissions(course):
+        known = {attempt.delivery: attempt for attempt in read_attempts(course, lesson, student)}
+        for attempt in new:
+            kept = not again or known.get(attempt.delivery, attempt.forgotten).note != FORGOTTEN
+            known[attempt.delivery] = attempt if kept else attempt.forgotten
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(path, as_text(known.values()))
     for attempt in new:
         if attempt.finished:
             remove_copy(course, student, attempt.delivery)
@@ -106,17 +118,18 @@ def forget_attempts(course: Course, student: str) -> int:
     if is_odd(student) or folder.parent != course.attempts:  # no student's: it could be anybody's folder
         return 0
     rmtree(course.attempts / COPIES / student, ignore_errors=True)
-    for path in folder.glob("*.*"):
-        try:
-            attempts = read_attempts(course, course.lesson(path.stem), student)
-        except CourseError:  # damaged, or of a lesson that is gone
-            attempts = []
-        done = [each for each in attempts if each.finished]
-        bare = [each.forgotten for each in done]
-        lessons += attempts != bare or not bare
-        replace_text(path, as_text(bare)) if bare and path.suffix == ".json" else path.unlink()
-    with suppress(OSError):  # something is left in it, or there is none
-        folder.rmdir()
+    with changing_submissions(course):
+        for path in folder.glob("*.*"):
+            try:
+                attempts = read_attempts(course, course.lesson(path.stem), student)
+            except CourseError:  # damaged, or of a lesson that is gone
+                attempts = []
+            done = [each for each in attempts if each.finished]
+            bare = [each.forgotten for each in done]
+            lessons += attempts != bare or not bare
+            replace_text(path, as_text(bare)) if bare and path.suffix == ".json" else path.unlink()
+        with suppress(OSError):  # something is left in it, or there is none
+            folder.rmdir()
     return lessons
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import pwd
 import resource
 import socket
@@ -22,6 +23,7 @@ from tornado.web import Application
 
 from .board_messages import Allowance
 
+LOG = logging.getLogger("autograder.board")
 MOST_BYTES = 2**19  # of one request whose sender is known: fifty tries with code
 NO_BODY = 2**10  # of any other
 HEADER_BYTES = 2**13
@@ -31,6 +33,7 @@ UNKNOWN = -1  # whose a connection is that does not come from this computer
 NAMELESS = -2  # whose one is that comes from an id without a name: a user can have thousands of them
 CREDENTIALS = "3i"  # process, user and group, as the kernel gives them
 LOCAL_CONNECTIONS = Path("/proc/net/tcp")
+FIRST_OPEN_PORT, USUAL_FIRST_OPEN_PORT = Path("/proc/sys/net/ipv4/ip_unprivileged_port_start"), 1024
 
 
 class BoundedServer(HTTPServer):
@@ -127,6 +130,19 @@ def server_of(app: Application) -> BoundedServer:
     )
 
 
+def warn_of_open_port(port: int) -> None:
+    """Log that a port is one that any account may take while this service is stopped, if it is."""
+    first = USUAL_FIRST_OPEN_PORT
+    with suppress(OSError, ValueError):  # not Linux
+        first = int(FIRST_OPEN_PORT.read_text(encoding="ascii"))
+    if port >= first:
+        LOG.error(
+            "Any account of this computer can listen on port %d while this service is stopped, and is given tokens "
+            "that are meant for it. Take a port below 1024, as in docs/hub.md; here, all from %d on are open.",
+            *(port, first),
+        )
+
+
 async def listen(app: Application, address: str, path: str = "") -> None:
     """Answer at an address, and through a socket in the file system where a path names one.
 
@@ -136,7 +152,8 @@ async def listen(app: Application, address: str, path: str = "") -> None:
     with suppress(OSError, ValueError):  # macOS takes no such number
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     server, url = server_of(app), urlsplit(address)
-    server.listen(url.port or 80, url.hostname or "127.0.0.1")
-    if path.startswith("/"):
+    server.listen(port := url.port or 80, url.hostname or "127.0.0.1")
+    if path.startswith("/"):  # students' servers are accounts of this computer
+        warn_of_open_port(port)
         server.add_socket(bind_unix_socket(path, mode=0o666))
     await asyncio.Event().wait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -25,12 +26,14 @@ from sqlalchemy import (
     func,
     inspect,
     select,
+    text,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ..authoring.nbgrader_course import load_config
 from ..paths import Course
+from .board_messages import OLDEST
 from .board_state import PAUSE, Try
 from .database import POSTGRESQL, UNUSABLE, as_course_error, connect, due_dates, exclusive, unusable
 
@@ -53,6 +56,13 @@ TRIES = Table(
     Index("ix_autograder_board_student_time", "student", "time"),
 )
 T = TRIES.c
+FORGOTTEN = Table(
+    "autograder_board_forgotten",
+    TRIES.metadata,
+    Column("student", String(255), primary_key=True),
+    Column("time", Float, nullable=False),  # what was told until then may still be under way
+)
+F = FORGOTTEN.c
 WITH_CODE = T.code.is_not(None)
 # a student's code is found among the few rows that have any
 Index(
@@ -109,6 +119,8 @@ class BoardStore:
                 latest = select(T.id).where(T.student == student).order_by(T.time.desc())
                 too_many = latest.offset(MOST_OF_A_STUDENT)
                 connection.execute(delete(TRIES).where(T.student == student, T.id.in_(too_many)))
+                forgotten = select(F.time).where(F.student == student).scalar_subquery()
+                connection.execute(delete(TRIES).where(T.student == student, T.time <= forgotten))
 
     def done(self, lesson: str, until: float) -> dict[tuple[str, str], bool]:
         """Return whether each student and exercise that was ever tried has passed by a moment."""
@@ -152,7 +164,16 @@ class BoardStore:
         with self._transaction() as connection:
             return [dict(row) for row in connection.execute(query).mappings()][::-1]
 
-    def forget(self, student: str) -> int:
-        """Delete all that is kept about a student; return how many tries that were."""
+    def forget(self, student: str, now: float = 0.0) -> int:
+        """Delete all that is kept about a student, and what was told until now when it arrives; return how many tries.
+
+        What has been told for longer than a message can be under way is not looked for any more.
+        """
+        now = now or time.time()
         with self._transaction() as connection:
+            if self._engine.dialect.name == POSTGRESQL:  # who is adding tries ends first
+                connection.execute(text(f"LOCK TABLE {TRIES.name} IN SHARE ROW EXCLUSIVE MODE"))
+            old = (F.student == student) | (F.time < now - OLDEST)
+            connection.execute(delete(FORGOTTEN).where(old))
+            connection.execute(FORGOTTEN.insert().values(student=student, time=now))
             return connection.execute(delete(TRIES).where(T.student == student)).rowcount

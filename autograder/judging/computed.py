@@ -61,11 +61,11 @@ class AnswerCache:
 
 
 def once(computed: dict[Key, Computed], key: Key, compute: Callable[[], Computed], most: int = 0) -> Computed:
-    """Return a value from a cache, computed by one thread alone where it is missing; `most` empties a full cache."""
+    """Return a value from a cache, computed by one thread alone where it is missing; of `most`, the oldest goes."""
     with LESSON_CODE:
         if key not in computed:
             value = compute()
             if most and len(computed) >= most:
-                computed.clear()
+                del computed[next(iter(computed))]
             computed[key] = value
         return computed[key]
