@@ -168,9 +168,9 @@ def public_message_problems(key: AnswerKey) -> Iterator[str]:
     for exercise in key.exercises:
         visible = [check for check in key.visible if check.exercise == exercise]
         targets = [as_released(target) for target in key.targets(exercise, PUBLIC_SEED)[: len(visible)]]
-        given = [(mistake, key.outcomes(mistake, PUBLIC_SEED)[: len(visible)]) for mistake in key.mistakes_of(exercise)]
-        for mistake, values in given:
-            outcomes = [check.summarize(value) for check, value in zip(visible, values, strict=True)]
+        for mistake in key.mistakes_of(exercise):
+            values = key.outcomes(mistake, PUBLIC_SEED)
+            outcomes = [check.summarize(value) for check, value in zip(visible, values, strict=False)]
             messages, hints = key.messages(exercise), key.hints(exercise)
             told = judge(exercise, targets, outcomes, messages, hints).failure
             if told and told.mistake != family_of(mistake.name) and told.message != mistake.message:
@@ -180,9 +180,8 @@ def public_message_problems(key: AnswerKey) -> Iterator[str]:
 def judged_mistake_problems(key: AnswerKey) -> Iterator[str]:
     """Check that every mistake loses points and gets its own message on inputs such as grading draws."""
     for exercise in key.exercises:
-        given = [(mistake, key.outcomes(mistake, SEED)) for mistake in key.mistakes_of(exercise)]
-        for mistake, values in given:
-            verdict = key.verdict(exercise, SEED, values)
+        for mistake in key.mistakes_of(exercise):
+            verdict = key.verdict(exercise, SEED, key.outcomes(mistake, SEED))
             told = verdict.failure or Failure("", "")
             yield from mistake_problems(mistake, verdict.passed, told.message, {told.mistake, told.rule})
 
