@@ -52,7 +52,7 @@ FIRST = "test_measured.py"
 LONGEST = (
     *("test_hub.py", "test_lesson_01.py", "test_serve.py", "test_cheats.py", "test_writer.py", "test_cluster.py"),
     *("test_postgres.py", "test_interrupted.py", "test_black_box.py", "test_killed_serving.py", "test_site.py"),
-    *("test_browser.py", "test_browser_pages.py", "test_browser_hostile.py", "test_nbval.py", "test_cli.py"),
+    *("test_browser.py", "test_browser_hostile.py", "test_nbval.py", "test_cli.py"),
     *("test_browser_formgrader.py", "test_run.py", "test_shards.py", "test_build.py", "test_lesson_11.py"),
     *("test_strictness.py", "test_bounds.py", "test_bundle.py"),
 )

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
@@ -11,7 +10,6 @@ from .hub_server import User
 from .waiting import wait_until
 
 START_PAGE = "attention-lessons/notebooks/index.ipynb"
-THEMES = "@jupyterlab/apputils-extension:themes"
 
 
 def signed_in(browser: Browser, address: str, name: str) -> Page:
@@ -24,16 +22,8 @@ def signed_in(browser: Browser, address: str, name: str) -> Page:
     return page
 
 
-def take_pictures(page: Page, folder: Path, name: str) -> None:
-    """Write a picture of a page in light and one in dark."""
-    for scheme in ("dark", "light"):
-        page.emulate_media(color_scheme=scheme)
-        page.wait_for_timeout(2_000)  # JupyterLab loads a theme
-        page.screenshot(path=str(folder / f"{name}-{scheme}.png"))
-
-
 class Desk:
-    """JupyterLab as a student sees it, in the colors of the system.
+    """JupyterLab as a student sees it.
 
     Args:
         browser: where it opens.
@@ -42,7 +32,6 @@ class Desk:
     """
 
     def __init__(self, browser: Browser, user: User, notebook: str) -> None:
-        user.ask("PUT", f"lab/api/settings/{THEMES}", json={"raw": '{"adaptive-theme": true}'})
         self.page = signed_in(browser, user.address, user.name)
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self._lab, self._notebook = f"{user.address}lab/tree/", notebook

@@ -171,6 +171,14 @@ def test_what_lessons_import_pulls_in_nothing_of_the_instructors() -> None:
     assert layers & {"authoring", "grading", "classroom"} == set()
 
 
+@pytest.mark.parametrize("module", ["run", "serve", "shards", "preprocessors", "feedback", "report"])
+def test_grading_a_class_reads_lessons_and_builds_none(module: str) -> None:
+    """It has to read a lesson, from whose text the answer key and the notebook follow; it builds and proves nothing."""
+    reading = {"lesson", "lesson_package", "nbgrader_course", "notebook"}
+    of_others = {name for name in reach(GRAPH, f"classroom.{module}") if layer_of(name) in ("authoring", "student")}
+    assert of_others <= {f"authoring.{name}" for name in reading} | {"student.titles"}
+
+
 def test_the_judge_touches_no_files_and_starts_nothing() -> None:
     outside = {"os", "subprocess", "socket", "shutil", "tempfile", "urllib", "sqlite3", "multiprocessing"}
     assert libraries(ROOT, "judging") & outside == set()

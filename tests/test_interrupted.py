@@ -26,7 +26,7 @@ from .waiting import wait_until
 
 pytestmark = [needs_sandbox, pytest.mark.slow]
 COMMAND = [sys.executable, "-m", "autograder", "grade", "--lesson", LESSON, "--jobs", "2", "--seed", "11"]
-STUDENTS = [f"student{n}" for n in range(6)]
+STUDENTS = [f"student{n}" for n in range(4)]
 SEED = {"seed": 11}
 END_SECONDS = 600.0  # far more than it takes; a slow computer decides nothing
 
@@ -97,7 +97,7 @@ def finish(course: Course, full: int) -> None:
     assert [result.status for result in again] == ["as before"] * len(STUDENTS)
 
 
-@pytest.mark.parametrize("after", [0, 3])
+@pytest.mark.parametrize("after", [0, 2])
 def test_killed_at_any_moment_the_next_run_finishes(ungraded: Course, full: int, after: int) -> None:
     grader = held_midway(ungraded, after)
     sandbox = below(grader)

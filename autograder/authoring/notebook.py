@@ -10,8 +10,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.utils import compute_checksum
 
-from ..judging.cell_metadata import CHECK_PREFIX, QUESTION_PREFIX, grade_id_of
-from ..student.hand_in import BLANK
+from ..judging.cell_metadata import CHECK_PREFIX, QUESTION_PREFIX, UNANSWERED, grade_id_of
 from .lesson import BEGIN, END, LessonCell, hints_html, solution_of
 
 METADATA = {
@@ -45,7 +44,7 @@ def released_notebook(cells: list[LessonCell], points: dict[str, int]) -> Notebo
         if data is None:
             continue
         if data["solution"]:
-            cell.source = stubbed(cell.source) if cell.cell_type == "code" else BLANK
+            cell.source = stubbed(cell.source) if cell.cell_type == "code" else UNANSWERED
         cell.metadata["deletable"] = False
         if data["locked"]:
             cell.metadata["editable"] = False

@@ -94,11 +94,11 @@ def verify(
 
 def key_problems(key: AnswerKey, cells: list[LessonCell], seeds: int | None) -> Iterator[str]:
     """Prove what can be proved without grading a submission, in a second or two."""
+    yield from public_message_problems(key)  # runs every mistake, and the next two look at what came out
     yield from missing_part_problems(key, cells)
+    yield from distinctness_problems(key)
     yield from unsaid_ban_problems(key.shortcuts, cells)
     yield from unasked_promise_problems(key)
-    yield from distinctness_problems(key)
-    yield from public_message_problems(key)
     yield from judged_mistake_problems(key)
     yield from same_points_under_seeds(key, SEEDS, seeds)
     yield from derived_answers_fail(key, SEED)
@@ -166,12 +166,13 @@ def distinctness_problems(key: AnswerKey) -> Iterator[str]:
 def public_message_problems(key: AnswerKey) -> Iterator[str]:
     """Check that a student who makes a mistake is told of that one, where a visible check can see it."""
     for exercise in key.exercises:
-        targets = key.targets(exercise, PUBLIC_SEED)
-        visible = [(c, as_released(t)) for c, t in zip(key.checks_of(exercise), targets, strict=True) if not t.hidden]
+        visible = [check for check in key.visible if check.exercise == exercise]
+        targets = [as_released(target) for target in key.targets(exercise, PUBLIC_SEED)[: len(visible)]]
         for mistake in key.mistakes_of(exercise):
-            outcomes = [c.summarize(c.values(mistake.work, PUBLIC_SEED)) for c, _ in visible]
+            values = key.outcomes(mistake, PUBLIC_SEED)
+            outcomes = [check.summarize(value) for check, value in zip(visible, values, strict=False)]
             messages, hints = key.messages(exercise), key.hints(exercise)
-            told = judge(exercise, [t for _, t in visible], outcomes, messages, hints).failure
+            told = judge(exercise, targets, outcomes, messages, hints).failure
             if told and told.mistake != family_of(mistake.name) and told.message != mistake.message:
                 yield f"{exercise}: {mistake.name} is told {told.message!r} at home"
 
@@ -179,9 +180,8 @@ def public_message_problems(key: AnswerKey) -> Iterator[str]:
 def judged_mistake_problems(key: AnswerKey) -> Iterator[str]:
     """Check that every mistake loses points and gets its own message on inputs such as grading draws."""
     for exercise in key.exercises:
-        checks = key.checks_of(exercise)
         for mistake in key.mistakes_of(exercise):
-            verdict = key.verdict(exercise, SEED, [check.values(mistake.work, SEED) for check in checks])
+            verdict = key.verdict(exercise, SEED, key.outcomes(mistake, SEED))
             told = verdict.failure or Failure("", "")
             yield from mistake_problems(mistake, verdict.passed, told.message, {told.mistake, told.rule})
 

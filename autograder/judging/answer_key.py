@@ -232,6 +232,11 @@ class AnswerKey:
             self.names(check.exercise) if check.summary is None else (),
         )
 
+    def outcomes(self, mistake: Mutant, seed: int) -> list[Outcome]:
+        """Return what a known mistake gives in its exercise's checks, not yet summarized. Its fingerprints are kept."""
+        known = (target.mistakes for target in self.targets(mistake.exercise, seed))
+        return [each.outcome(mistake.name) for each in known if isinstance(each, MistakeFingerprints)]
+
     def verdict(
         self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str = "", run: RunOnCheck | None = None
     ) -> Verdict:

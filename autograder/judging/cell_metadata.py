@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 CHECK_PREFIX, QUESTION_PREFIX = "check_", "question_"
+UNANSWERED = "YOUR ANSWER HERE"  # what a question has in place of an answer
 
 
 def nbgrader_metadata(cell: Any) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ from .edits import Mutant
 from .fingerprint import Fingerprint, fingerprint
 from .modules import LESSON_CODE
 from .target import Target
+from .values import Outcome
 
 Key = TypeVar("Key")
 Computed = TypeVar("Computed")
@@ -35,10 +36,16 @@ class MistakeFingerprints(Mapping[str, Fingerprint]):
 
     def __getitem__(self, name: str) -> Fingerprint:
         """Return the fingerprint of one mistake's answer."""
-        return once(self._known, name, lambda: self._fingerprint(self.works()[name]))
+        with LESSON_CODE:
+            if name not in self._known:
+                self.outcome(name)
+            return self._known[name]
 
-    def _fingerprint(self, work: Any) -> Fingerprint:
-        return fingerprint(self._check.summarize(self._check.values(work, self._seed)))
+    def outcome(self, name: str) -> Outcome:
+        """Run the check on one mistake; return what came out, not yet summarized. Its fingerprint is kept."""
+        outcome = self._check.values(self.works()[name], self._seed)
+        self._known[name] = fingerprint(self._check.summarize(outcome))
+        return outcome
 
     def __iter__(self) -> Iterator[str]:
         """Go through the mistakes' names."""

@@ -176,13 +176,15 @@ def is_students(code: CodeType, names: Mapping[str, Any]) -> bool:
         code: it.
         names: its globals.
     """
+    file = code.co_filename
+    if file.startswith(INSTALLED) or file.endswith(OF_CHECKS):  # asked first: it is so nearly always
+        return False
     if names.get("_tuple_new") is tuple.__new__ and len(names) == OF_NAMED_TUPLES:
         return False  # PyTorch makes named tuples when a tensor is printed
-    file, module = code.co_filename, text(names.get("__name__", ""))
+    module = text(names.get("__name__", ""))
     if file.startswith(FROZEN):  # _collections_abc calls itself collections.abc, which is another module
         module = file[len(FROZEN) : -1]
-    loaded = module != "__main__" and vars(sys.modules.get(module, sys)) is names
-    return not (file.startswith(INSTALLED) or file.endswith(OF_CHECKS) or (file.startswith("<") and loaded))
+    return module == "__main__" or not file.startswith("<") or vars(sys.modules.get(module, sys)) is not names
 
 
 def is_deep_copy(name: str, args: Any) -> bool:

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CourseError, command
-from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of, is_solution
+from ..judging.cell_metadata import CHECK_PREFIX, UNANSWERED, grade_id_of, is_solution
 from ..judging.verdict import STUB
 from ..paths import Course, Lesson, packed_lessons, progress_file
 from .progress import changing_progress
 from .release_record import forget_newer
 
-BLANK = "YOUR ANSWER HERE"  # in place of a question's answer
 LATE_SECONDS = 60  # for what a cell has shown to arrive, once it has ended; on a busy computer nbclient's 4 lose some
 
 
@@ -87,7 +86,7 @@ def still_open(notebook: Any) -> Iterator[str]:
     solution_cells = [cell for cell in notebook.cells if is_solution(cell)]
     stubs = [grade_id_of(cell) for cell in solution_cells if cell.cell_type == "code" and STUB in cell.source]
     texts = [cell for cell in solution_cells if cell.cell_type == "markdown"]
-    blank = [grade_id_of(cell).replace("_", " ") for cell in texts if BLANK in cell.source]
+    blank = [grade_id_of(cell).replace("_", " ") for cell in texts if UNANSWERED in cell.source]
     if stubs:
         yield f"Not started: {', '.join(stubs)}."
     if blank:
