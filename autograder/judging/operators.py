@@ -11,9 +11,8 @@ import contextlib
 import gc
 import inspect
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from types import (
@@ -37,6 +36,7 @@ from torch.overrides import TorchFunctionMode, _get_current_function_mode
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
 from .intact import classes_changed
+from .threads import noting_threads
 
 MOST_NAMES = 500  # PyTorch has more operators, but no answer needs so many
 AND_MORE = "(and more)"
@@ -388,11 +388,11 @@ def recording(names: set[str] | None) -> Iterator[None]:
     if names is None:
         yield
         return
-    enabled, profile, hooks = gc.isenabled(), threading.getprofile(), saving_hooks()
+    enabled, hooks = gc.isenabled(), saving_hooks()
     gc.disable()
-    threading.setprofile(lambda *_: note(names, LATER + "thread"))  # in which nothing is recorded
+    threads = noting_threads(partial(note, names, f"{LATER}thread"))
     try:
-        with FunctionRecorder(names) as functions, OperatorRecorder(names) as operators:
+        with threads, FunctionRecorder(names) as functions, OperatorRecorder(names) as operators:
             try:
                 yield
             finally:
@@ -406,6 +406,5 @@ def recording(names: set[str] | None) -> Iterator[None]:
                 if classes_changed():
                     note(names, f"{LATER}changed_class")
     finally:
-        threading.setprofile(profile)
         if enabled:
             gc.enable()

@@ -30,6 +30,7 @@ from ...judging.black_box import black_boxes_in
 from ...judging.check import Check, checks_in, load_module
 from ...judging.intact import remember_classes
 from ...judging.modules import importable
+from ...judging.threads import watch_threads
 from ...judging.trial import Trials
 from ...judging.values import Outcome, Raised, text_of_error
 from .channel import ClosedError, receive, receive_descriptor, send
@@ -58,6 +59,7 @@ def initialize() -> None:
     """Begin as every submission does, whatever the backend: one thread, no denormals, the same random numbers."""
     replace_what_is_not_run()
     remember_classes()
+    watch_threads()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     torch.default_generator.manual_seed(0)
