@@ -101,7 +101,8 @@ class Paths:
         module, ordinary = self._end(path)
         if ordinary is not None:
             return "", ordinary and len(path) > 1  # a name from there is asked about where it is imported
-        return (module if len(path) == 1 or is_known(module) else ""), True
+        is_module = len(path) == 1 or is_known(module) or (module in OTHERS and module != path[-2])
+        return (module if is_module else ""), True  # `glob.glob` is none
 
     def _end(self, path: Path) -> tuple[str, bool | None]:
         """Return the module where a path ends, and None; where it has left all modules, whether that is ordinary."""
