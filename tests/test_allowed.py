@@ -15,6 +15,10 @@ from autograder.judging.ordinary import MODULES, Paths
 from autograder.judging.syntax import called
 
 GIVEN = "import math\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn"
+MEASURE = (
+    "import time\nimport torch\nfrom torch import nn\nfrom torch.nn import functional\njit = torch.jit\n"
+    "from torch.utils._python_dispatch import TorchDispatchMode\ndef tensors(f): return f"
+)
 RIGHT = "def attend(q): return q.exp()"
 
 
@@ -467,6 +471,30 @@ def test_what_the_lesson_imports_may_be_used_and_nothing_below_it() -> None:
     assert "numpy.testing" in question("def attend(q): return np.testing.runstring(q, {})")
     assert "autograder.judging" in question("from autograder.judging import check\ndef attend(q): return check(q)")
     assert "ctypes" in question("def attend(q): return np.ctypeslib.ctypes")
+
+
+@pytest.mark.parametrize(
+    ("word", "asked_about"),
+    [
+        ("measure.tensors", False),
+        ("measure.nn.Linear", False),
+        ("measure.functional.relu", False),
+        ("given.tensors", False),
+        ("measure.TorchDispatchMode", True),
+        ("measure.time.sys", True),
+        ("measure.functional.handle_torch_function", True),
+        ("measure.nn.parallel.parallel_apply", True),
+        ("measure.jit.script", True),
+        ("given.hidden.TorchDispatchMode", True),
+    ],
+)
+def test_what_a_lessons_module_imports_is_what_it_is_elsewhere(word: str, asked_about: bool) -> None:
+    modules = [("measure.py", MEASURE), ("given.py", "import measure as hidden\nfrom measure import tensors")]
+    module, name, *more = word.split(".")
+    taken = f"from {module} import {name}\ndef attend(q): return {'.'.join([name, *more])}"
+    for code in (f"def attend(q): return {word}", taken):
+        question = CodeReader(["import measure, given", code], [code], modules).question("attend")
+        assert question == (f"its code uses `{word}`" if asked_about else "")
 
 
 def test_what_is_imported_in_the_same_line_is_not_used_by_it() -> None:

@@ -10,6 +10,7 @@ import ast
 import builtins
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, starmap
 
 from ..errors import escaped
@@ -46,15 +47,17 @@ class CodeReader:
     Args:
         sources: all code cells.
         own: those that the student wrote or changed. They may use what the others import.
+        modules: file name and text of each module of the lesson.
     """
 
-    def __init__(self, sources: Sequence[str], own: Collection[str]) -> None:
+    def __init__(self, sources: Sequence[str], own: Collection[str], modules: Iterable[tuple[str, str]] = ()) -> None:
         self._sources = [as_code(source) for source in sources]
         self._own = [as_code(source) for source in own]
         given = [source for source in self._sources if source not in own]
         self._given = {id(node) for source in given for node, _ in source.binding}
         imports = [path for source in given for path in source.imports.values()]
-        self._modules = MODULES.union((path[0] for path in imports), map(".".join, imports))
+        self._lesson = {file.removesuffix(".py"): names_in_module(text) for file, text in modules}
+        self._modules = MODULES.union((path[0] for path in imports), map(".".join, imports), self._lesson)
         names = {name: path for source in self._sources for name, path in source.imports.items()}
         self._names = with_renamed((part for node in self._own_nodes() for part in ast.walk(node)), names)
         nodes = (node for source in self._sources for node in source.statements)
@@ -97,7 +100,7 @@ class CodeReader:
         return [node for node in reachable(["", *self._sources], exercise) if id(node) not in self._given]
 
     def _words(self, nodes: Iterable[ast.stmt], known: Collection[str]) -> Iterator[str]:
-        paths = Paths(self._modules.union(known))
+        paths = Paths(self._modules.union(known), self._lesson)
         nodes = list(nodes)
         words = chain(
             (word for node in nodes for word in words_in(node, self._names, paths)),
@@ -251,6 +254,13 @@ def with_renamed(parts: Iterable[ast.AST], names: Names) -> dict[str, Path]:
         if isinstance(part, ast.Assign) and isinstance(target, ast.Name) and (path := path_of(part.value, known)):
             known[target.id] = path
     return known
+
+
+@lru_cache(maxsize=100)  # modules, of all lessons
+def names_in_module(text: str) -> Names:
+    """Return what the names in a lesson's module stand for: nothing else where it defines them itself."""
+    code = as_code(text)
+    return dict.fromkeys(code.bound, ()) | with_renamed(chain(*map(ast.walk, code.statements)), {})
 
 
 def followed_in(part: ast.AST) -> Iterator[ast.AST]:

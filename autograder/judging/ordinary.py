@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import sys
 import types
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import torch
 
@@ -89,10 +89,11 @@ class Paths:
 
     Args:
         modules: those that may be used.
+        lesson: what the names in each of the lesson's own modules stand for, `()` where it defines them.
     """
 
-    def __init__(self, modules: Collection[str]) -> None:
-        self.modules = frozenset(modules)
+    def __init__(self, modules: Collection[str], lesson: Mapping[str, Mapping[str, Path]] | None = None) -> None:
+        self.modules, self._lesson = frozenset(modules), lesson or {}
         self._packages = {package for module in self.modules for package in around(module)}
         self._ends: dict[Path, tuple[str, bool | None]] = {}
 
@@ -120,6 +121,8 @@ class Paths:
         private = name.startswith("_") and name not in DESCRIBING | CALLED
         if not RUN_TEXTS.isdisjoint((whole, origin_of(module, name))) or private or name in SHELLS:
             return "", False
+        if module in self._lesson:
+            return self._in_lesson(self._lesson[module].get(name))
         if module == "numpy" and module not in self.modules:
             return "", whole in self.modules  # what a number is calculated with; all else calculates attention as well
         if name == "*":
@@ -128,6 +131,12 @@ class Paths:
             return "", False
         inner = module_in(module, name)
         return (inner, None) if inner and self._is_ordinary(inner) else ("", not inner)
+
+    def _in_lesson(self, path: Path | None) -> tuple[str, bool | None]:
+        """Return where a name in a lesson's own module leads to: what it imports is what that is elsewhere."""
+        if not path:
+            return "", path is not None
+        return self._end(path) if self._is_ordinary(path[0]) else ("", False)
 
     def _is_ordinary(self, module: str) -> bool:
         """Say whether a module may be used, or something in it."""
