@@ -23,18 +23,19 @@ from .ordinary import (
     LEADING,
     MAGICS,
     MODULES,
+    READ,
     SETTABLE,
     Paths,
 )
-from .private import is_own, is_private, with_another_self
+from .private import is_own, is_private, methods_of, with_another_self
 from .syntax import Path, as_code, bound_at, called, imported, is_self, reachable, wanted_by
 
-PLAIN_KEYWORDS = frozenset({"map_location", "mmap_mode", "number", "repeat"})
+PLAIN_KEYWORDS = frozenset({"map_location", "mmap_mode", "number", "repeat", "weights_only"})
 MOST_SHOWN = 80  # characters of a word
 IN_HEADS = ("dataclasses.dataclass", "contextlib.redirect_")
 SHOWING = ("print", "str", "repr", "isinstance", "issubclass", "super")
 ANYWHERE = frozenset(dir(builtins)).union(["display", "In", "Out", "_", "__"])  # names that no cell defines
-ITERATING = frozenset({"enumerate", "zip"})  # whose texts are read
+TRUSTED = BY_NAME.union(SHOWING, ("dir", "enumerate", "help", "zip"))  # built-ins, by what they do with what they get
 YIELDS = ast.Yield | ast.YieldFrom
 MOST_STEPS = 20
 TOO_LONG = "a path of very many names"
@@ -63,6 +64,7 @@ class CodeReader:
         nodes = (node for source in self._sources for node in source.statements)
         self._classes = [part for node in nodes for part in ast.walk(node) if isinstance(part, ast.ClassDef)]
         self._defined = ANYWHERE.union(*(source.bound for source in self._sources))
+        self._rebound = TRUSTED.intersection(chain(*map(bound_outside_classes, self._own_nodes())))
 
     def _own_nodes(self) -> Iterator[ast.stmt]:
         return (node for source in self._own for node in source.statements)
@@ -104,6 +106,7 @@ class CodeReader:
         nodes = list(nodes)
         words = chain(
             (word for node in nodes for word in words_in(node, self._names, paths)),
+            (name for node in nodes for name in map(called, ast.walk(node)) if name in self._rebound),
             (word for node in nodes for word in with_another_self(node, self._classes)),
         )
         return (word for word in words if word not in known)
@@ -143,13 +146,22 @@ def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths) -> Iterator[st
                 yield word
         if isinstance(part, ast.Name) and part.id in outside and id(call) not in described:
             yield from (part.id,) if is_asked_about(part.id, call, loops, modules) else ()
-        yield from chain(set_in_module(part, names), ITERATING.intersection(bound_at(part)), unseen_in(part))
+        yield from chain(set_in_module(part, names), unseen_in(part))
         leading += [word for word, owner in reached if word in LEADING and owner and not path_of(owner, names)]
         for word, owner in reached:
+            if word in READ and isinstance(getattr(part, "ctx", None), ast.Load):
+                continue
             borrowed = word in CALLED and id(part) not in bases and is_borrowed(part, owner)
             if borrowed or (is_private(word, owner) and not (word == "__class__" and id(part) in described)):
                 yield word
     yield from leading
+
+
+def bound_outside_classes(node: ast.AST) -> Iterator[str]:
+    """Return the names that a piece of code binds, but not those of methods, which are no built-in's."""
+    parts = list(ast.walk(node))
+    methods = {id(method) for part in parts for method in methods_of(part)}
+    return (name for part in parts if id(part) not in methods for name in bound_at(part))
 
 
 def unseen_in(part: ast.AST) -> Iterator[str]:
@@ -168,7 +180,8 @@ def set_in_module(part: ast.AST, names: Names) -> Iterator[str]:
     while isinstance(owner, ast.Subscript):
         owner = owner.value
     path = path_of(owner, names)
-    if path and not any(".".join(path).startswith(name) for name in SETTABLE):
+    whole = ".".join(path_of(part, names) or path)
+    if path and not any(whole.startswith(name) for name in SETTABLE):
         yield ast.unparse(part)
 
 
@@ -209,7 +222,8 @@ def described_by(part: ast.AST) -> Iterator[ast.AST]:
         values = part.args
     for value in values:
         one = isinstance(value, ast.Call) and called(value) == "type" and has_one_argument(value)
-        if one or isinstance(value, ast.Attribute) or (asks_for_name and called(value) == "globals"):
+        names = called(value) in ("globals", "locals") and (asks_for_name or called(part) == "print")
+        if one or isinstance(value, ast.Attribute) or names:
             yield value
 
 
@@ -221,6 +235,8 @@ def is_shown(part: ast.AST, call: ast.Call | None, word: str, in_head: bool) -> 
 def is_plain(call: ast.Call | None, word: str) -> bool:
     """Say whether a call of a function that can run a text runs none: timed is a lambda, loaded are numbers."""
     if call is None or not has_one_argument(call) or {keyword.arg for keyword in call.keywords} - PLAIN_KEYWORDS:
+        return False
+    if any(each.arg == "weights_only" and getattr(each.value, "value", None) is not True for each in call.keywords):
         return False
     return isinstance(call.args[0], ast.Lambda) or not word.startswith("timeit.")
 

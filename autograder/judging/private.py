@@ -20,6 +20,7 @@ UNSEEN |= listed("""
 register_hook register_prehook register_multi_grad_hook register_post_accumulate_grad_hook saved_tensors_hooks metadata
 save_on_cpu register_module_forward_hook register_module_forward_pre_hook register_module_full_backward_hook
 register_module_full_backward_pre_hook register_module_backward_hook register_module_module_registration_hook
+captureWarnings setLogRecordFactory setLoggerClass
 """)  # what is kept for later: the graph calls it or drops it when nobody watches
 OWN = frozenset({"self", "cls"})
 AROUND_METHODS = listed("""
