@@ -64,7 +64,6 @@ def asked_elsewhere(*cells: str) -> str:
         ("from operator import methodcaller\ndef attend(q): return methodcaller('exp')(q)", "operator.methodcaller"),
         ("def helper(q): return eval('q')\ndef attend(q): return helper(q)", "eval"),
         ("class attend:\n    def forward(self, q): return torch._softmax(q)", "torch._softmax"),
-        ("def late(q):\n    try: yield\n    finally: q.zero_()\ndef attend(q): return next(late(q))", "yield"),
         ("def attend(q):\n    q.grad_fn.register_prehook(print)\n    return q", "register_prehook"),
         ("def attend(q):\n    q.grad_fn.metadata['f'] = q\n    return q", "metadata"),
         ("from torch.autograd.graph import saved_tensors_hooks as s\ndef attend(q): return s", "torch.autograd.graph"),

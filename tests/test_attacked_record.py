@@ -1,5 +1,6 @@
 """What attackers did to the record of what runs: each way leaves something in it that is a question."""
 
+import builtins
 import contextlib
 import copy
 import inspect
@@ -7,6 +8,7 @@ import pickle
 import sys
 from collections import UserList
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,12 @@ import torch
 from torch import Tensor, nn
 
 from autograder.authoring.proofs import refusals
+from autograder.grading.sandbox import server
+from autograder.grading.sandbox.codec import unpack_outcome
 from autograder.judging.check import recording_returns
 from autograder.judging.intact import classes_changed, remember_classes
 from autograder.judging.operators import (
+    AFTERWARD,
     CALLER,
     INSIDE,
     LATER,
@@ -317,3 +322,37 @@ def test_nothing_of_a_callable_object_is_read_while_nobody_watches() -> None:
 
     assert recording_returns(Soft())(torch.ones(1)).equal(torch.ones(1))
     assert read == []
+
+
+NOBODY: Any = None  # is asked for a black box
+KEPT = {
+    "a generator that ends with what it is left to": (
+        "def ending():\n    try: yield\n    finally: torch.ones(2).softmax(0)",
+        "code = ending(); next(code); x.grad = torch.zeros_like(x); x.grad.kept = code",
+    ),
+    "a reference that tells of an end": ("import weakref", "weakref.finalize(x, lambda: torch.ones(2).softmax(0))"),
+    "a hook of the graph": (
+        "kept = []\nhooks = torch.autograd.graph.saved_tensors_hooks(kept.append, lambda nothing: kept.pop())",
+        "with hooks: x = x.exp().log()",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", KEPT)
+def test_code_that_is_kept_for_later_is_noted_until_the_values_are_packed(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, (setting, body) = key_of("04_softmax"), KEPT[way]
+    checks = {check.name: check for check in key.checks_of("stable_softmax")}
+    for owner, name in ((builtins, "input"), (server, "forget_hooks")):
+        monkeypatch.setattr(owner, name, print)
+    monkeypatch.setattr(server, "load_checks", lambda: checks)
+    names: dict[str, Any] = {"torch": torch}
+    answer = f"def stable_softmax(x, dim=-1):\n    {body}\n    return (e := x.exp()) / e.sum(dim=dim, keepdim=True)"
+    exec(compile(f"{setting}\n{answer}", "a cell", "exec"), names)
+    ran: set[str] = set()
+    for name in checks:
+        request = {"exercise": "stable_softmax", "name": name, "seed": 1, "sources": ()}
+        outcome = unpack_outcome(server.run_check(SimpleNamespace(user_ns=names), request, NOBODY))
+        ran |= set(outcome.ran) if isinstance(outcome, Returned) else set()
+    assert outside({AFTERWARD} & ran, key.known("stable_softmax", 1)) == "code_afterward"

@@ -36,7 +36,6 @@ IN_HEADS = ("dataclasses.dataclass", "contextlib.redirect_")
 SHOWING = ("print", "str", "repr", "isinstance", "issubclass", "super")
 ANYWHERE = frozenset(dir(builtins)).union(["display", "In", "Out", "_", "__"])  # names that no cell defines
 TRUSTED = BY_NAME.union(SHOWING, ("dir", "enumerate", "help", "zip"))  # built-ins, by what they do with what they get
-YIELDS = ast.Yield | ast.YieldFrom
 MOST_STEPS = 20
 TOO_LONG = "a path of very many names"
 Names = Mapping[str, Path]
@@ -168,8 +167,6 @@ def unseen_in(part: ast.AST) -> Iterator[str]:
     """Yield the kind of a statement that does what no name in it shows."""
     if isinstance(part, ast.MatchClass) and part.patterns and not is_builtin(part.cls):
         yield "case"  # which fields are matched by their places, a text says
-    if isinstance(part, ast.Try | ast.With) and any(isinstance(inner, YIELDS) for inner in ast.walk(part)):
-        yield "yield"  # a generator that nobody uses any more goes on there
 
 
 def set_in_module(part: ast.AST, names: Names) -> Iterator[str]:

@@ -67,7 +67,7 @@ ODD = "<odd>"  # a name that is no text
 HOLDERS = (list, tuple, dict, slice)
 FROZEN = "<frozen "
 FROM_TEXT = "<string>"  # where `exec` and `eval` say that code comes from
-INSIDE = f"{LATER}code_within_an_operator"
+INSIDE, AFTERWARD = f"{LATER}code_within_an_operator", f"{LATER}code_afterward"
 OF_NAMED_TUPLES = 3  # globals of the one function that a named tuple has of a text, none of them a built-in
 OF_CHECKS = ("checks.py", "hidden.py")
 FOLDERS = (Path(torch.__file__).parents[1], Path(contextlib.__file__).parent, Path(__file__).parents[1])
@@ -152,6 +152,26 @@ def watching(names: set[str]) -> Watch:
                 note(names, INSIDE)
 
     return watch
+
+
+@contextlib.contextmanager
+def noticing(names: set[str] | None) -> Iterator[None]:
+    """Note in the block where a student's code runs while nothing is recorded: what was kept for later may call it.
+
+    Whatever keeps it, a handler of a logger, a weak reference, a hook of the graph, or a generator that ends when its
+    last owner does. Nothing is noted where there is no set to note it in.
+    """
+    before = sys.getprofile()
+
+    def watch(frame: FrameType, _event: str, _called: Any) -> None:
+        if names is not None and is_students(frame.f_code, frame.f_globals):
+            note(names, AFTERWARD)
+
+    sys.setprofile(before if names is None else watch)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
 
 
 def watched(names: set[str], watch: Watch | None, work: Callable[[], Any]) -> Any:
@@ -388,8 +408,9 @@ def recording(names: set[str] | None) -> Iterator[None]:
     if names is None:
         yield
         return
-    enabled, hooks = gc.isenabled(), saving_hooks()
+    enabled, hooks, profile = gc.isenabled(), saving_hooks(), sys.getprofile()
     gc.disable()
+    sys.setprofile(None)
     threads = noting_threads(partial(note, names, f"{LATER}thread"))
     try:
         with threads, FunctionRecorder(names) as functions, OperatorRecorder(names) as operators:
@@ -406,5 +427,6 @@ def recording(names: set[str] | None) -> Iterator[None]:
                 if classes_changed():
                     note(names, f"{LATER}changed_class")
     finally:
+        sys.setprofile(profile)
         if enabled:
             gc.enable()
