@@ -15,6 +15,7 @@ from autograder.judging.ordinary import MODULES, Paths
 from autograder.judging.syntax import called
 
 GIVEN = "import math\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn"
+PEEKING = "class A:\n    def look(self): return self._is_view()\n"
 MEASURE = (
     "import time\nimport torch\nfrom torch import nn\nfrom torch.nn import functional\njit = torch.jit\n"
     "from torch.utils._python_dispatch import TorchDispatchMode\ndef tensors(f): return f"
@@ -355,6 +356,10 @@ def test_ones_own_special_methods_are_nobodys_business(code: str) -> None:
         ("class attend:\n    @staticmethod\n    def look(self): return self._is_view()", "self._is_view"),
         ("class attend:\n    @grab\n    def look(self): return self._is_view()", "self._is_view"),
         ("class attend:\n    def look(self, q): return super(nn.Module, q)._is_view()", "_is_view"),
+        (f"{PEEKING}K = A\ndef attend(q): return K.look(q)", "K.look"),
+        (f"{PEEKING}def attend(q): return [A][0].look(q)", "look"),
+        (f"{PEEKING}def use(k, q): return k.look(q)\ndef attend(q): return use(A, q)", "k.look"),
+        (f"{PEEKING}def attend(q):\n    for k in (A,): return k.look(q)", "k.look"),
         ("def attend(self): return self._is_view()", "self._is_view"),
         ("class attend:\n    def look(self, q):\n        self = q\n        return self._is_view()", "self._is_view"),
     ],
@@ -370,6 +375,8 @@ def test_a_method_with_another_self_is_a_question(code: str, word: str) -> None:
         "class A:\n    def look(self): return self._x\nclass attend(A):\n    def look(self): return A.look(self)",
         "class attend:\n    def __init__(self):\n        self._x = 1\n        self._f = lambda: self._x",
         "class attend:\n    @classmethod\n    def make(cls): return cls._kinds",
+        f"{PEEKING}def attend(q: A): return isinstance(q, (A, int)) and A().look()",
+        "class A:\n    def half(self): return self.q / 2\nK = A\ndef attend(q): return K.half(q)",
         "class attend(nn.Module):\n    @torch.no_grad()\n    def look(self): return super(attend, self)._x + self._y",
         "def attend(self): return self.mT",
     ],
@@ -471,6 +478,7 @@ def test_what_an_author_allows_is_no_question() -> None:
 
 def test_of_a_chain_without_end_only_the_beginning_is_read() -> None:
     assert "torch._C" in asked(f"def attend(q): return torch._C{'.a' * 2000}")
+    assert "torch.x" in asked(f"def attend(q):\n    torch.x{'[0]' * 1500} = 1")
 
 
 def test_what_the_lesson_imports_may_be_used_and_nothing_below_it() -> None:

@@ -25,15 +25,15 @@ from .ordinary import (
     MODULES,
     READ,
     SETTABLE,
+    SHOWING,
     Paths,
 )
-from .private import is_own, is_private, methods_of, with_another_self
+from .private import is_own, is_private, methods_of, own_classes, with_another_self
 from .syntax import Path, as_code, bound_at, called, imported, is_self, reachable, wanted_by
 
 PLAIN_KEYWORDS = frozenset({"map_location", "mmap_mode", "number", "repeat", "weights_only"})
 MOST_SHOWN = 80  # characters of a word
 IN_HEADS = ("dataclasses.dataclass", "contextlib.redirect_")
-SHOWING = ("print", "str", "repr", "isinstance", "issubclass", "super")
 ANYWHERE = frozenset(dir(builtins)).union(["display", "In", "Out", "_", "__"])  # names that no cell defines
 TRUSTED = BY_NAME.union(SHOWING, ("dir", "enumerate", "help", "zip"))  # built-ins, by what they do with what they get
 MOST_STEPS = 20
@@ -60,8 +60,8 @@ class CodeReader:
         self._modules = MODULES.union((path[0] for path in imports), map(".".join, imports), self._lesson)
         names = {name: path for source in self._sources for name, path in source.imports.items()}
         self._names = with_renamed((part for node in self._own_nodes() for part in ast.walk(node)), names)
-        nodes = (node for source in self._sources for node in source.statements)
-        self._classes = [part for node in nodes for part in ast.walk(node) if isinstance(part, ast.ClassDef)]
+        nodes = [node for source in self._sources for node in source.statements]
+        self._classes = own_classes(nodes, list(self._own_nodes()))
         self._defined = ANYWHERE.union(*(source.bound for source in self._sources))
         self._rebound = TRUSTED.intersection(chain(*map(bound_outside_classes, self._own_nodes())))
 
@@ -179,7 +179,7 @@ def set_in_module(part: ast.AST, names: Names) -> Iterator[str]:
     path = path_of(owner, names)
     whole = ".".join(path_of(part, names) or path)
     if path and not any(whole.startswith(name) for name in SETTABLE):
-        yield ast.unparse(part)
+        yield whole
 
 
 def is_builtin(node: ast.AST) -> bool:

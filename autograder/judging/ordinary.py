@@ -7,6 +7,7 @@ ordinary is listed, and from it what finds or runs something by a text is taken 
 from __future__ import annotations
 
 import builtins
+import operator
 import sys
 import types
 from collections.abc import Collection, Mapping
@@ -91,14 +92,12 @@ __all__ __author__ __doc__ __file__ __name__ __qualname__ __slots__ __version__ 
 READ = listed("""
 __cause__ __code__ __context__ __module__ __traceback__ co_argcount co_filename co_name co_varnames f_lineno tb_lineno
 """)  # tells about an object, and changes something where it is set
-CALLED = listed("""
-__init__ __call__ __len__ __getitem__ __iter__ __next__ __contains__ __enter__ __exit__ __repr__ __str__ __eq__
-__hash__ __post_init__ __abs__ __add__ __and__ __bool__ __bytes__ __ceil__ __delitem__ __divmod__ __float__ __floor__
-__floordiv__ __format__ __ge__ __gt__ __iadd__ __iand__ __ifloordiv__ __imatmul__ __imod__ __imul__ __int__ __invert__
-__ior__ __ipow__ __isub__ __itruediv__ __le__ __lshift__ __lt__ __matmul__ __missing__ __mod__ __mul__ __ne__ __neg__
-__or__ __pos__ __pow__ __radd__ __rand__ __reversed__ __rfloordiv__ __rmatmul__ __rmod__ __rmul__ __ror__ __round__
-__rpow__ __rshift__ __rsub__ __rtruediv__ __rxor__ __setitem__ __sub__ __truediv__ __trunc__ __xor__
+OPERATORS = {f"__{name.strip('_')}__" for name in operator.__all__} | (set(dir(int)) - {*dir(object), "__getnewargs__"})
+CALLED = OPERATORS | listed("""
+__init__ __call__ __len__ __iter__ __next__ __enter__ __exit__ __repr__ __str__ __hash__ __post_init__ __bytes__
+__format__ __missing__ __reversed__
 """)  # to be defined; a library's own, called with any object as `self`, finds what a text names
+SHOWING = ("help", "print", "str", "repr", "isinstance", "issubclass", "super")  # built-ins that keep nothing
 EXACT = ("torch", "autograder", "numpy")  # of these, each module has to be allowed by itself
 OF_NUMPY = listed("numpy.fft numpy.linalg numpy.polynomial numpy.random numpy.typing")  # allowed where NumPy is
 OTHERS = (sys.stdlib_module_names - MODULES).union(EXACT)  # wherever one of these is met, it is that module
