@@ -181,6 +181,10 @@ def test_pythons_frozen_modules_are_nobodys_code(module: str) -> None:
     assert is_students(code, dict(names))
 
 
+def test_a_lessons_own_module_that_a_check_calls_is_nobodys_code() -> None:
+    assert AFTERWARD not in key_of("10_efficient_attention").known("decode_step", 1)
+
+
 def test_a_tensor_that_is_printed_is_no_question() -> None:
     assert questions(lambda: f"{torch.ones(2, 3)}") == ""
 

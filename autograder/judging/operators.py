@@ -36,6 +36,7 @@ from torch.overrides import TorchFunctionMode, _get_current_function_mode
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
 from .intact import classes_changed
+from .modules import ModuleFinder
 from .threads import noting_threads
 
 MOST_NAMES = 500  # PyTorch has more operators, but no answer needs so many
@@ -190,7 +191,7 @@ def watched(names: set[str], watch: Watch | None, work: Callable[[], Any]) -> An
 
 
 def is_students(code: CodeType, names: Mapping[str, Any]) -> bool:
-    """Say whether code is neither a library's nor the checks'. What its module calls itself is not enough for that.
+    """Say whether code is neither a library's nor the lesson's. What its module calls itself is not enough for that.
 
     Args:
         code: it.
@@ -202,7 +203,9 @@ def is_students(code: CodeType, names: Mapping[str, Any]) -> bool:
     if file.startswith(FROZEN):  # _collections_abc calls itself collections.abc, which is another module
         module = file[len(FROZEN) : -1]
     loaded = module != "__main__" and vars(sys.modules.get(module, sys)) is names
-    return not (file.startswith(INSTALLED) or file.endswith(OF_CHECKS) or (file.startswith("<") and loaded))
+    of_lesson = type(names.get("__loader__")) is ModuleFinder or (loaded and file.endswith(f"/{module}.py"))
+    library = file.startswith(INSTALLED) or (file.startswith("<") and loaded)
+    return not (library or of_lesson or file.endswith(OF_CHECKS))
 
 
 def is_deep_copy(name: str, args: Any) -> bool:
