@@ -29,6 +29,7 @@ from autograder.judging.operators import (
     callers,
     is_students,
     later_code_in,
+    noticing,
     recording,
 )
 from autograder.judging.values import Raised, Returned
@@ -179,6 +180,13 @@ def test_pythons_frozen_modules_are_nobodys_code(module: str) -> None:
     code = compile("0", f"<frozen {module}>", "eval")
     assert not is_students(code, names)
     assert is_students(code, dict(names))
+
+
+def test_a_watch_that_was_ended_is_missed() -> None:
+    names: set[str] = set()
+    with noticing(names):
+        sys.setprofile(None)
+    assert names == {AFTERWARD}
 
 
 def test_a_lessons_own_module_that_a_check_calls_is_nobodys_code() -> None:

@@ -172,6 +172,8 @@ def noticing(names: set[str] | None) -> Iterator[None]:
     try:
         yield
     finally:
+        if names is not None and sys.getprofile() is not watch:  # it stopped with an error, as deep in a recursion
+            note(names, AFTERWARD)
         sys.setprofile(before)
 
 

@@ -56,7 +56,7 @@ scipy seaborn shutil.disk_usage shutil.which sklearn subprocess.check_output sub
 sys.byteorder sys.exc_info sys.executable sys.exit sys.flags sys.getrecursionlimit sys.getrefcount sys.getsizeof
 sys.path sys.platform sys.setrecursionlimit tabulate tempfile timeit.default_timer call:timeit.repeat
 call:timeit.timeit torch.backends.cuda.matmul torch.backends.mkl torch.get_rng_state torch.initial_seed
-call:torch.load torch.nn.attention torch.profiler torch.profiler.ProfilerActivity torch.random torch.utils.benchmark
+call:torch.load torch.nn.attention torch.profiler torch.profiler.ProfilerActivity torch.random
 torch.utils.checkpoint torch.utils.data torchinfo torchvision tqdm traceback tracemalloc unicodedata unittest.main
 unittest.TestCase urllib uuid call:vars zlib
 """)

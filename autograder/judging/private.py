@@ -61,9 +61,9 @@ def with_another_self(node: ast.stmt, classes: OwnClasses) -> Iterator[str]:
     first = {id(method.args.args[0]) for method in methods if method.args.args and gives_self(method)}
     others = [part for part in parts if id(part) not in first and not OWN.isdisjoint(bound_at(part))]
     with_self = {id(part.func) for part in parts if isinstance(part, ast.Call) and part.args and is_self(part.args[0])}
-    bodies = [inner for part in parts if isinstance(part, ast.ClassDef) for inner in called_in_body(part)]
-    yield from (name for name in bodies if name in classes.private)
     for part in parts:
+        if isinstance(part, ast.ClassDef):
+            yield from {method.name for method in methods_of(part)}.intersection(called_in_body(part))
         if not isinstance(part, ast.Attribute):
             continue
         kind = getattr(part.value, "id", "")
