@@ -164,7 +164,6 @@ def test_code_that_ends_within_an_operator_is_noted(replace: Any) -> None:
     assert INSIDE in record(lambda: end_within(replace))
 
 
-@pytest.mark.usefixtures("functions_forgotten")
 @pytest.mark.parametrize("way", ["function", "hook"])
 def test_numpy_within_a_backward_pass_is_noted(way: str) -> None:
     assert {"__array__", INSIDE} <= record(lambda: take_back(way))
@@ -209,15 +208,6 @@ def test_a_module_or_a_class_among_arguments_is_a_question(given: Any) -> None:
 def test_copies_of_modules_and_pythons_numbers_are_no_question() -> None:
     layer = nn.Sequential(nn.Linear(2, 3), nn.Softmax(0))
     assert questions(lambda: [copy.deepcopy(layer), torch.ones(2).to(dtype=float), torch.ones(2, dtype=int)]) == ""
-
-
-@pytest.mark.usefixtures("functions_forgotten")
-def test_a_function_in_place_on_a_view_is_no_tensor_alone() -> None:
-    whole = torch.ones(3, 2, requires_grad=True) * 1
-    whole[1] = torch.zeros(2, requires_grad=True)
-    assert list(later_code_in(whole)) == []
-    own = functions()
-    assert list(later_code_in(whole)) == [LATER + "Function"], own
 
 
 def test_fields_of_what_holds_the_numbers_are_a_question() -> None:
@@ -343,6 +333,16 @@ KEPT = {
         "code = ending(); next(code); x.grad = torch.zeros_like(x); x.grad.kept = code",
     ),
     "a reference that tells of an end": ("import weakref", "weakref.finalize(x, lambda: torch.ones(2).softmax(0))"),
+    "a function with its backward pass": (
+        "class Own(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x): return x * 1\n"
+        "    @staticmethod\n    def backward(ctx, g): return g",
+        "x = Own.apply(x)",
+    ),
+    "such a function in place on a view": (
+        "class Own(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        ctx.mark_dirty(x)\n"
+        "        return x\n    @staticmethod\n    def backward(ctx, g): return g",
+        "x = x * 1; Own.apply(x[:1])",
+    ),
     "a hook of the graph": (
         "kept = []\nhooks = torch.autograd.graph.saved_tensors_hooks(kept.append, lambda nothing: kept.pop())",
         "with hooks: x = x.exp().log()",

@@ -31,7 +31,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch._tensor_str import PRINT_OPTS
-from torch.autograd.function import BackwardCFunction
 from torch.overrides import TorchFunctionMode, _get_current_function_mode
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
@@ -52,6 +51,7 @@ PLAIN = (
     *(EllipsisType, torch.layout, torch.memory_format),
     *(torch.Tensor, torch.nn.Parameter, torch.Size, torch.dtype, torch.device, np.ndarray, np.generic),
     *(torch.UntypedStorage, torch.TypedStorage),  # which a deep copy hands over
+    torch.ScriptObject,  # which a profiler hands over
 )
 CALLED = (FunctionType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
 CALLING = ("apply_", "map_", "map2_", "register_hook", "register_post_accumulate_grad_hook")
@@ -62,7 +62,6 @@ DEEPEST, MOST_LOOKED_AT = 8, 1000
 IS_COMPLEX, IS_FLOATING_POINT = torch._C.TensorBase.is_complex, torch._C.TensorBase.is_floating_point
 TO_PYTHON, MOST_NUMBERS = "aten::_local_scalar_dense", 5000
 USUAL_DIGITS, USUAL_NUMBERS = 6, 1000  # of what is printed
-MOST_NODES = 2000  # of a result's graph
 NAME, MODULE, MRO = (vars(type)[name].__get__ for name in ("__name__", "__module__", "__mro__"))
 ODD = "<odd>"  # a name that is no text
 HOLDERS = (list, tuple, dict, slice)
@@ -264,10 +263,8 @@ def later_code_in(value: Any, depth: int = 0) -> Iterator[str]:
     kind = type(value)
     if not is_plain(kind):
         yield LATER + ("Module" if issubclass(kind, torch.nn.Module) else name_of(kind))
-    elif issubclass(kind, torch.Tensor):
-        if vars(value) or vars_of_storage(value):  # methods of its own
-            yield LATER + "attributes"
-        yield from own_backward(value)
+    elif issubclass(kind, torch.Tensor) and (vars(value) or vars_of_storage(value)):  # methods of its own
+        yield LATER + "attributes"
     elif issubclass(kind, list | tuple | dict) and depth < DEEPEST:
         for item in islice(value.values() if issubclass(kind, dict) else value, MOST_LOOKED_AT):
             yield from later_code_in(item, depth + 1)
@@ -288,33 +285,6 @@ def vars_of_storage(tensor: torch.Tensor) -> dict[str, Any]:
     with contextlib.suppress(NotImplementedError, RuntimeError), torch._C.DisableTorchFunction():
         return vars(tensor.untyped_storage())
     return {}
-
-
-def own_backward(tensor: torch.Tensor) -> Iterator[str]:
-    """Yield the functions in a tensor's graph that are not PyTorch's own: autograd calls them when nobody records."""
-    waiting: list[Any] = [tensor.grad_fn]
-    seen = set(waiting)
-    for node in waiting:  # grows while it is read
-        if isinstance(node, BackwardCFunction) or (name_of(type(node)) == "CopySlices" and has_own_functions()):
-            yield LATER + "Function"
-        new = {inner for inner, _ in getattr(node, "next_functions", ())} - seen
-        seen |= new
-        waiting += new if len(waiting) < MOST_NODES else ()
-
-
-def has_own_functions() -> bool:
-    """Say whether anybody has written a function with its backward pass: one in place on a view hides in the graph."""
-    kinds: list[type] = [torch.autograd.Function]
-    for kind in kinds:  # grows while it is read
-        kinds += type.__subclasses__(kind)
-    return not all(is_librarys(kind) or is_made_by_a_library(kind) for kind in kinds)
-
-
-def is_made_by_a_library(kind: type) -> bool:
-    """Say whether a library made a function with its backward pass, which no module has a name for."""
-    given = (vars(kind).get(name) for name in ("forward", "backward"))
-    ways = [way.__func__ if type(way) is staticmethod else way for way in given]
-    return all(type(way) is FunctionType and not is_students(way.__code__, way.__globals__) for way in ways)
 
 
 def note_later_code(names: set[str], value: Any) -> None:
