@@ -1,4 +1,3 @@
-import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -23,7 +22,6 @@ from autograder.grading.package import LessonPackage
 from autograder.grading.sandbox import unavailable_reason
 from autograder.judging import verdict
 from autograder.judging.answer_key import AnswerKey
-from autograder.judging.operators import has_own_functions
 from autograder.judging.sentences import SHARED
 from autograder.paths import CONFIG_NAME, Course, find_course
 from autograder.student import progress, repairing, telling
@@ -102,15 +100,6 @@ def denormals_kept() -> Iterator[None]:
     """What a lesson's set-up changes in this process ends with a file: hypothesis needs the smallest numbers."""
     yield
     torch.set_flush_denormal(False)
-
-
-@pytest.fixture
-def functions_forgotten() -> Iterator[None]:
-    """Functions with a backward pass of their own end with a test: lessons proved in this process would be asked."""
-    gc.collect()
-    yield
-    gc.collect()
-    assert not has_own_functions()
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,11 @@ from autograder.judging.ordinary import MODULES, Paths
 from autograder.judging.syntax import called
 
 GIVEN = "import math\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn"
+PEEKING = "class A:\n    def look(self): return self._is_view()\n"
+MEASURE = (
+    "import time\nimport torch\nfrom torch import nn\nfrom torch.nn import functional\njit = torch.jit\n"
+    "from torch.utils._python_dispatch import TorchDispatchMode\ndef tensors(f): return f"
+)
 RIGHT = "def attend(q): return q.exp()"
 
 
@@ -60,7 +65,6 @@ def asked_elsewhere(*cells: str) -> str:
         ("from operator import methodcaller\ndef attend(q): return methodcaller('exp')(q)", "operator.methodcaller"),
         ("def helper(q): return eval('q')\ndef attend(q): return helper(q)", "eval"),
         ("class attend:\n    def forward(self, q): return torch._softmax(q)", "torch._softmax"),
-        ("def late(q):\n    try: yield\n    finally: q.zero_()\ndef attend(q): return next(late(q))", "yield"),
         ("def attend(q):\n    q.grad_fn.register_prehook(print)\n    return q", "register_prehook"),
         ("def attend(q):\n    q.grad_fn.metadata['f'] = q\n    return q", "metadata"),
         ("from torch.autograd.graph import saved_tensors_hooks as s\ndef attend(q): return s", "torch.autograd.graph"),
@@ -93,6 +97,8 @@ def test_what_an_object_holds_counts_however_it_was_put_there(put: str) -> None:
         ("t = torch\ndef attend(q): return t.sys.modules", "torch.sys.modules"),
         ("def attend(q, m=torch): return m.sys", "torch"),
         ("def attend(q): return (lambda m: m.sys)(torch)", "torch"),
+        ("def look(m): return m.modules\ndef attend(q): return look(torch.sys)", "torch.sys"),
+        ("import warnings\ndef attend(q): return [warnings.sys][0].modules", "warnings.sys"),
         ("class attend:\n    m = torch\n    def __call__(self, q): return self.m.sys", "torch"),
         ("def attend(q):\n    match torch:\n        case object(sys=s): return s", "torch"),
         ("def attend(q):\n    match q:\n        case object(gi_frame=f): return f", "gi_frame"),
@@ -230,6 +236,7 @@ def test_what_another_cell_does_is_no_question(cell: str) -> None:
         "import IPython.display as d\nd.display_functions.InteractiveShell.instance()",
         "import matplotlib.pyplot as plt\nplt.importlib = print",
         "import matplotlib.pyplot as plt\nplt.sys.settrace(print)",
+        "import matplotlib.pyplot as plt\nprint([plt.functools.sys][0].modules)",
         "torch.library.Library('aten', 'IMPL').impl('exp', print)",
         "import __main__\nsetattr(__main__, 'attend', print)",
         "setattr(nn.Linear, 'forward', print)",
@@ -240,7 +247,7 @@ def test_what_another_cell_does_is_no_question(cell: str) -> None:
         "import threading",
         "from concurrent.futures import ThreadPoolExecutor\nThreadPoolExecutor().submit(print)",
         "from modern import *",
-        "from typing import *",
+        "from typing import *\nget_type_hints(attend)",
         "%run other.py",
         "%%writefile pandas.py\nx = 1",
         "%load_ext other",
@@ -279,6 +286,13 @@ def test_what_may_change_the_record_or_a_name_is_shown_wherever_it_is(cell: str)
         ("def attend(q): return getattr(nn.ParameterDict, '__getitem__')(q, 'a')", "__getitem__"),
         ("def attend(q): return type(*('X', (torch.Tensor,), {}))(q)", "type"),
         ("def attend(q): return q().sys.modules", "sys"),
+        (
+            "def print(k): return k('X', (torch.Tensor,), {'__torch_' + q: q})\ndef attend(q): return print(type(int))",
+            "p",
+        ),
+        ("class attend:\n    def getattr(m, name): return m.jit\n    found = getattr(torch, 'exp')", "getattr"),
+        ("def attend(q):\n    str = lambda k: k('X', (), {})\n    return str(type(int))", "str"),
+        ("def getattr(m, name): return m.jit.script\ndef attend(q): return getattr(torch, 'exp')(q)", "getattr"),
         ("def attend(q): return q.made().torch.jit.script", "torch"),
         ("torch.cuda.CUDAPluggableAllocator('a.so', 'a', 'b')\ndef attend(q): return q", ""),
         ("def attend(q):\n    match q:\n        case nn.Linear(a): return a", "case"),
@@ -343,6 +357,10 @@ def test_ones_own_special_methods_are_nobodys_business(code: str) -> None:
         ("class attend:\n    @staticmethod\n    def look(self): return self._is_view()", "self._is_view"),
         ("class attend:\n    @grab\n    def look(self): return self._is_view()", "self._is_view"),
         ("class attend:\n    def look(self, q): return super(nn.Module, q)._is_view()", "_is_view"),
+        (f"{PEEKING}K = A\ndef attend(q): return K.look(q)", "K.look"),
+        (f"{PEEKING}def attend(q): return [A][0].look(q)", "look"),
+        (f"{PEEKING}def use(k, q): return k.look(q)\ndef attend(q): return use(A, q)", "k.look"),
+        (f"{PEEKING}def attend(q):\n    for k in (A,): return k.look(q)", "k.look"),
         ("def attend(self): return self._is_view()", "self._is_view"),
         ("class attend:\n    def look(self, q):\n        self = q\n        return self._is_view()", "self._is_view"),
     ],
@@ -358,6 +376,8 @@ def test_a_method_with_another_self_is_a_question(code: str, word: str) -> None:
         "class A:\n    def look(self): return self._x\nclass attend(A):\n    def look(self): return A.look(self)",
         "class attend:\n    def __init__(self):\n        self._x = 1\n        self._f = lambda: self._x",
         "class attend:\n    @classmethod\n    def make(cls): return cls._kinds",
+        f"{PEEKING}def attend(q: A): return isinstance(q, (A, int)) and A().look()",
+        "class A:\n    def half(self): return self.q / 2\nK = A\ndef attend(q): return K.half(q)",
         "class attend(nn.Module):\n    @torch.no_grad()\n    def look(self): return super(attend, self)._x + self._y",
         "def attend(self): return self.mT",
     ],
@@ -428,11 +448,17 @@ def test_of_the_cells_that_students_add_few_are_asked_about() -> None:
     [
         "vars(*[])['attend'] = print",
         "torch.load('a.pt', weights_only=False)",
+        "torch.load('a.pt', weights_only=x)",
         "torch.load(*['a.pt', None, None])",
         "import timeit\ntimeit.timeit('x = 1')",
         "import timeit\ntimeit.timeit(lambda: 1, setup='x = 1')",
         "import inspect\ninspect.signature(attend, locals={})",
         "import logging.config",
+        "from importlib.metadata import EntryPoint",
+        "torch.save.__defaults__[0]",
+        "attend.__module__ = 'torch'",
+        "%store -r",
+        "from torch.utils.benchmark import Timer\nTimer('x = 1').timeit()",
         "from unittest import mock",
         "from tqdm.contrib.concurrent import thread_map",
         "%load_ext other",
@@ -454,6 +480,7 @@ def test_what_an_author_allows_is_no_question() -> None:
 
 def test_of_a_chain_without_end_only_the_beginning_is_read() -> None:
     assert "torch._C" in asked(f"def attend(q): return torch._C{'.a' * 2000}")
+    assert "torch.x" in asked(f"def attend(q):\n    torch.x{'[0]' * 1500} = 1")
 
 
 def test_what_the_lesson_imports_may_be_used_and_nothing_below_it() -> None:
@@ -464,6 +491,30 @@ def test_what_the_lesson_imports_may_be_used_and_nothing_below_it() -> None:
     assert "numpy.testing" in question("def attend(q): return np.testing.runstring(q, {})")
     assert "autograder.judging" in question("from autograder.judging import check\ndef attend(q): return check(q)")
     assert "ctypes" in question("def attend(q): return np.ctypeslib.ctypes")
+
+
+@pytest.mark.parametrize(
+    ("word", "asked_about"),
+    [
+        ("measure.tensors", False),
+        ("measure.nn.Linear", False),
+        ("measure.functional.relu", False),
+        ("given.tensors", False),
+        ("measure.TorchDispatchMode", True),
+        ("measure.time.sys", True),
+        ("measure.functional.handle_torch_function", True),
+        ("measure.nn.parallel.parallel_apply", True),
+        ("measure.jit.script", True),
+        ("given.hidden.TorchDispatchMode", True),
+    ],
+)
+def test_what_a_lessons_module_imports_is_what_it_is_elsewhere(word: str, asked_about: bool) -> None:
+    modules = [("measure.py", MEASURE), ("given.py", "import measure as hidden\nfrom measure import tensors")]
+    module, name, *more = word.split(".")
+    taken = f"from {module} import {name}\ndef attend(q): return {'.'.join([name, *more])}"
+    for code in (f"def attend(q): return {word}", taken):
+        question = CodeReader(["import measure, given", code], [code], modules).question("attend")
+        assert question == (f"its code uses `{word}`" if asked_about else "")
 
 
 def test_what_is_imported_in_the_same_line_is_not_used_by_it() -> None:
@@ -486,6 +537,9 @@ def test_what_the_solution_uses_is_nobodys_business() -> None:
         "from torch.nn import functional as F\nF.relu = F.gelu",
         "import torch\ndel torch.exp",
         "import logging.handlers",
+        "import logging\nlogging.captureWarnings(True)",
+        "import logging\nlogging.Logger.manager.setLogRecordFactory(print)",
+        "import torch\ntorch.backends.cuda.is_built = print",
     ],
 )
 def test_what_changes_what_others_mean_is_a_question(code: str) -> None:

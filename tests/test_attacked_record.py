@@ -1,5 +1,6 @@
 """What attackers did to the record of what runs: each way leaves something in it that is a question."""
 
+import builtins
 import contextlib
 import copy
 import inspect
@@ -7,6 +8,7 @@ import pickle
 import sys
 from collections import UserList
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,15 +17,19 @@ import torch
 from torch import Tensor, nn
 
 from autograder.authoring.proofs import refusals
+from autograder.grading.sandbox import server
+from autograder.grading.sandbox.codec import unpack_outcome
 from autograder.judging.check import recording_returns
 from autograder.judging.intact import classes_changed, remember_classes
 from autograder.judging.operators import (
+    AFTERWARD,
     CALLER,
     INSIDE,
     LATER,
     callers,
     is_students,
     later_code_in,
+    noticing,
     recording,
 )
 from autograder.judging.values import Raised, Returned
@@ -158,7 +164,6 @@ def test_code_that_ends_within_an_operator_is_noted(replace: Any) -> None:
     assert INSIDE in record(lambda: end_within(replace))
 
 
-@pytest.mark.usefixtures("functions_forgotten")
 @pytest.mark.parametrize("way", ["function", "hook"])
 def test_numpy_within_a_backward_pass_is_noted(way: str) -> None:
     assert {"__array__", INSIDE} <= record(lambda: take_back(way))
@@ -174,6 +179,17 @@ def test_pythons_frozen_modules_are_nobodys_code(module: str) -> None:
     code = compile("0", f"<frozen {module}>", "eval")
     assert not is_students(code, names)
     assert is_students(code, dict(names))
+
+
+def test_a_watch_that_was_ended_is_missed() -> None:
+    names: set[str] = set()
+    with noticing(names):
+        sys.setprofile(None)
+    assert names == {AFTERWARD}
+
+
+def test_a_lessons_own_module_that_a_check_calls_is_nobodys_code() -> None:
+    assert AFTERWARD not in key_of("10_efficient_attention").known("decode_step", 1)
 
 
 def test_a_tensor_that_is_printed_is_no_question() -> None:
@@ -192,15 +208,6 @@ def test_a_module_or_a_class_among_arguments_is_a_question(given: Any) -> None:
 def test_copies_of_modules_and_pythons_numbers_are_no_question() -> None:
     layer = nn.Sequential(nn.Linear(2, 3), nn.Softmax(0))
     assert questions(lambda: [copy.deepcopy(layer), torch.ones(2).to(dtype=float), torch.ones(2, dtype=int)]) == ""
-
-
-@pytest.mark.usefixtures("functions_forgotten")
-def test_a_function_in_place_on_a_view_is_no_tensor_alone() -> None:
-    whole = torch.ones(3, 2, requires_grad=True) * 1
-    whole[1] = torch.zeros(2, requires_grad=True)
-    assert list(later_code_in(whole)) == []
-    own = functions()
-    assert list(later_code_in(whole)) == [LATER + "Function"], own
 
 
 def test_fields_of_what_holds_the_numbers_are_a_question() -> None:
@@ -317,3 +324,47 @@ def test_nothing_of_a_callable_object_is_read_while_nobody_watches() -> None:
 
     assert recording_returns(Soft())(torch.ones(1)).equal(torch.ones(1))
     assert read == []
+
+
+NOBODY: Any = None  # is asked for a black box
+KEPT = {
+    "a generator that ends with what it is left to": (
+        "def ending():\n    try: yield\n    finally: torch.ones(2).softmax(0)",
+        "code = ending(); next(code); x.grad = torch.zeros_like(x); x.grad.kept = code",
+    ),
+    "a reference that tells of an end": ("import weakref", "weakref.finalize(x, lambda: torch.ones(2).softmax(0))"),
+    "a function with its backward pass": (
+        "class Own(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x): return x * 1\n"
+        "    @staticmethod\n    def backward(ctx, g): return g",
+        "x = Own.apply(x)",
+    ),
+    "such a function in place on a view": (
+        "class Own(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        ctx.mark_dirty(x)\n"
+        "        return x\n    @staticmethod\n    def backward(ctx, g): return g",
+        "x = x * 1; Own.apply(x[:1])",
+    ),
+    "a hook of the graph": (
+        "kept = []\nhooks = torch.autograd.graph.saved_tensors_hooks(kept.append, lambda nothing: kept.pop())",
+        "with hooks: x = x.exp().log()",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", KEPT)
+def test_code_that_is_kept_for_later_is_noted_until_the_values_are_packed(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, (setting, body) = key_of("04_softmax"), KEPT[way]
+    checks = {check.name: check for check in key.checks_of("stable_softmax")}
+    for owner, name in ((builtins, "input"), (server, "forget_hooks")):
+        monkeypatch.setattr(owner, name, print)
+    monkeypatch.setattr(server, "load_checks", lambda: checks)
+    names: dict[str, Any] = {"torch": torch}
+    answer = f"def stable_softmax(x, dim=-1):\n    {body}\n    return (e := x.exp()) / e.sum(dim=dim, keepdim=True)"
+    exec(compile(f"{setting}\n{answer}", "a cell", "exec"), names)
+    ran: set[str] = set()
+    for name in checks:
+        request = {"exercise": "stable_softmax", "name": name, "seed": 1, "sources": ()}
+        outcome = unpack_outcome(server.run_check(SimpleNamespace(user_ns=names), request, NOBODY))
+        ran |= set(outcome.ran) if isinstance(outcome, Returned) else set()
+    assert outside({AFTERWARD} & ran, key.known("stable_softmax", 1)) == "code_afterward"

@@ -3,7 +3,9 @@
 import gc
 import subprocess
 import sys
+import threading
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -196,6 +198,11 @@ CALLED_BACK = {
         "from threading import Thread",
         "state[:] = [x]; t = Thread(target=take, args=(0,)); t.start(); t.join()",
     ),
+    "a thread that no module for it starts": (
+        "from _thread import allocate_lock, start_new_thread",
+        "state[:] = [x]; done = allocate_lock(); done.acquire()\n"
+        "    start_new_thread(lambda: (take(0), done.release()), ()); done.acquire()",
+    ),
     "what the garbage collector ends": (
         "def waiting():\n    try: yield\n    finally: take(0)\n"
         "def leave():\n    pair, it = [], waiting()\n    next(it)\n    pair.append((pair, it))",
@@ -243,18 +250,22 @@ def test_what_pytorch_or_the_recorder_calls_back_is_seen_or_asked_about(way: str
     assert {"softmax", "softmin"} & seen or outside(seen, key_of("04_softmax").known("stable_softmax", SEED))
 
 
-@pytest.mark.usefixtures("functions_forgotten")
+def test_a_thread_that_somebody_else_starts_meanwhile_is_not_the_answers() -> None:
+    """Else the solution's record has it, as those are made beside threads, and no student is asked about one."""
+    names: set[str] = set()
+    turn = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(lambda: turn.wait(9) and threading.Thread(target=turn.set).start())
+        with recording(names):
+            turn.set()
+            other.result()
+    assert names == set()
+
+
 @pytest.mark.parametrize(
     ("setting", "body", "kind"),
     [
         ("", "r = x.exp(); r.detach = lambda: F.softmin(-x, dim=dim); return r", "attributes"),
-        (
-            "class Own(torch.autograd.Function):\n"
-            "    @staticmethod\n    def forward(ctx, x): return x.exp()\n"
-            "    @staticmethod\n    def backward(ctx, g): return g",
-            "return Own.apply(x.clone().requires_grad_()) * 2",
-            "Function",
-        ),
         ("", "r = x.clone().requires_grad_().exp(); r.register_hook(lambda g: g); return r", "function"),
     ],
 )

@@ -87,6 +87,7 @@ def test_what_no_known_answer_needs_is_a_question(path: Path, monkeypatch: pytes
         ("from torch.nn.attention.flex_attention", False),
         ("from torch._refs", False),
         ("from functools", True),
+        ("from IPython.core.display_functions", True),
         ("from keras.src.ops", False),
         ("from <string>", False),
     ],

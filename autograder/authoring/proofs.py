@@ -97,7 +97,7 @@ def honest_answers_pass(key: AnswerKey, variants: Sequence[Mutant], seeds: Itera
     for variant in variants:
         for problem in refusals(key, variant.exercise, variant.work, graded):
             yield f"{variant.exercise}: the right answer {variant.name} {problem}"
-        reader = CodeReader([key.source.reference, variant.source], [variant.source])
+        reader = CodeReader([key.source.reference, variant.source], [variant.source], key.source.modules)
         if question := reader.question(variant.exercise, key.words(variant.exercise)):
             yield f"{variant.exercise}: the right answer {variant.name} raises a question: {question}"
 

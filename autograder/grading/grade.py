@@ -186,7 +186,8 @@ def apply_shortcuts(run: Run, verdict: Verdict) -> tuple[Verdict, str]:
 def questions(run: Run, verdicts: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a person should look at before the points of a submission count."""
     key = run.submission.lesson.key
-    reader = CodeReader([cell.source for cell in run.notebook.code], [cell.source for cell in run.notebook.own])
+    code, own = run.notebook.code, run.notebook.own
+    reader = CodeReader([cell.source for cell in code], [cell.source for cell in own], key.source.modules)
     earned = [exercise for exercise, verdict in verdicts.items() if verdict["points"]]
     for exercise in earned:
         if why := question_about(run.submission, exercise, run.outcomes[exercise].values(), reader):

@@ -10,6 +10,7 @@ import ast
 import builtins
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, starmap
 
 from ..errors import escaped
@@ -22,19 +23,19 @@ from .ordinary import (
     LEADING,
     MAGICS,
     MODULES,
+    READ,
     SETTABLE,
+    SHOWING,
     Paths,
 )
-from .private import is_own, is_private, with_another_self
+from .private import is_own, is_private, methods_of, own_classes, with_another_self
 from .syntax import Path, as_code, bound_at, called, imported, is_self, reachable, wanted_by
 
-PLAIN_KEYWORDS = frozenset({"map_location", "mmap_mode", "number", "repeat"})
+PLAIN_KEYWORDS = frozenset({"map_location", "mmap_mode", "number", "repeat", "weights_only"})
 MOST_SHOWN = 80  # characters of a word
 IN_HEADS = ("dataclasses.dataclass", "contextlib.redirect_")
-SHOWING = ("print", "str", "repr", "isinstance", "issubclass", "super")
 ANYWHERE = frozenset(dir(builtins)).union(["display", "In", "Out", "_", "__"])  # names that no cell defines
-ITERATING = frozenset({"enumerate", "zip"})  # whose texts are read
-YIELDS = ast.Yield | ast.YieldFrom
+TRUSTED = BY_NAME.union(SHOWING, ("dir", "enumerate", "help", "zip"))  # built-ins, by what they do with what they get
 MOST_STEPS = 20
 TOO_LONG = "a path of very many names"
 Names = Mapping[str, Path]
@@ -46,20 +47,23 @@ class CodeReader:
     Args:
         sources: all code cells.
         own: those that the student wrote or changed. They may use what the others import.
+        modules: file name and text of each module of the lesson.
     """
 
-    def __init__(self, sources: Sequence[str], own: Collection[str]) -> None:
+    def __init__(self, sources: Sequence[str], own: Collection[str], modules: Iterable[tuple[str, str]] = ()) -> None:
         self._sources = [as_code(source) for source in sources]
         self._own = [as_code(source) for source in own]
         given = [source for source in self._sources if source not in own]
         self._given = {id(node) for source in given for node, _ in source.binding}
         imports = [path for source in given for path in source.imports.values()]
-        self._modules = MODULES.union((path[0] for path in imports), map(".".join, imports))
+        self._lesson = {file.removesuffix(".py"): names_in_module(text) for file, text in modules}
+        self._modules = MODULES.union((path[0] for path in imports), map(".".join, imports), self._lesson)
         names = {name: path for source in self._sources for name, path in source.imports.items()}
         self._names = with_renamed((part for node in self._own_nodes() for part in ast.walk(node)), names)
-        nodes = (node for source in self._sources for node in source.statements)
-        self._classes = [part for node in nodes for part in ast.walk(node) if isinstance(part, ast.ClassDef)]
+        nodes = [node for source in self._sources for node in source.statements]
+        self._classes = own_classes(nodes, list(self._own_nodes()))
         self._defined = ANYWHERE.union(*(source.bound for source in self._sources))
+        self._rebound = TRUSTED.intersection(chain(*map(bound_outside_classes, self._own_nodes())))
 
     def _own_nodes(self) -> Iterator[ast.stmt]:
         return (node for source in self._own for node in source.statements)
@@ -97,10 +101,11 @@ class CodeReader:
         return [node for node in reachable(["", *self._sources], exercise) if id(node) not in self._given]
 
     def _words(self, nodes: Iterable[ast.stmt], known: Collection[str]) -> Iterator[str]:
-        paths = Paths(self._modules.union(known))
+        paths = Paths(self._modules.union(known), self._lesson)
         nodes = list(nodes)
         words = chain(
             (word for node in nodes for word in words_in(node, self._names, paths)),
+            (name for node in nodes for name in map(called, ast.walk(node)) if name in self._rebound),
             (word for node in nodes for word in with_another_self(node, self._classes)),
         )
         return (word for word in words if word not in known)
@@ -140,21 +145,28 @@ def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths) -> Iterator[st
                 yield word
         if isinstance(part, ast.Name) and part.id in outside and id(call) not in described:
             yield from (part.id,) if is_asked_about(part.id, call, loops, modules) else ()
-        yield from chain(set_in_module(part, names), ITERATING.intersection(bound_at(part)), unseen_in(part))
+        yield from chain(set_in_module(part, names), unseen_in(part))
         leading += [word for word, owner in reached if word in LEADING and owner and not path_of(owner, names)]
         for word, owner in reached:
+            if word in READ and isinstance(getattr(part, "ctx", None), ast.Load):
+                continue
             borrowed = word in CALLED and id(part) not in bases and is_borrowed(part, owner)
             if borrowed or (is_private(word, owner) and not (word == "__class__" and id(part) in described)):
                 yield word
     yield from leading
 
 
+def bound_outside_classes(node: ast.AST) -> Iterator[str]:
+    """Return the names that a piece of code binds, but not those of methods, which are no built-in's."""
+    parts = list(ast.walk(node))
+    methods = {id(method) for part in parts for method in methods_of(part)}
+    return (name for part in parts if id(part) not in methods for name in bound_at(part))
+
+
 def unseen_in(part: ast.AST) -> Iterator[str]:
     """Yield the kind of a statement that does what no name in it shows."""
     if isinstance(part, ast.MatchClass) and part.patterns and not is_builtin(part.cls):
         yield "case"  # which fields are matched by their places, a text says
-    if isinstance(part, ast.Try | ast.With) and any(isinstance(inner, YIELDS) for inner in ast.walk(part)):
-        yield "yield"  # a generator that nobody uses any more goes on there
 
 
 def set_in_module(part: ast.AST, names: Names) -> Iterator[str]:
@@ -165,8 +177,9 @@ def set_in_module(part: ast.AST, names: Names) -> Iterator[str]:
     while isinstance(owner, ast.Subscript):
         owner = owner.value
     path = path_of(owner, names)
-    if path and not any(".".join(path).startswith(name) for name in SETTABLE):
-        yield ast.unparse(part)
+    whole = ".".join(path_of(part, names) or path)
+    if path and not any(whole.startswith(name) for name in SETTABLE):
+        yield whole
 
 
 def is_builtin(node: ast.AST) -> bool:
@@ -206,7 +219,8 @@ def described_by(part: ast.AST) -> Iterator[ast.AST]:
         values = part.args
     for value in values:
         one = isinstance(value, ast.Call) and called(value) == "type" and has_one_argument(value)
-        if one or isinstance(value, ast.Attribute) or (asks_for_name and called(value) == "globals"):
+        names = called(value) in ("globals", "locals") and (asks_for_name or called(part) == "print")
+        if one or isinstance(value, ast.Attribute) or names:
             yield value
 
 
@@ -218,6 +232,8 @@ def is_shown(part: ast.AST, call: ast.Call | None, word: str, in_head: bool) -> 
 def is_plain(call: ast.Call | None, word: str) -> bool:
     """Say whether a call of a function that can run a text runs none: timed is a lambda, loaded are numbers."""
     if call is None or not has_one_argument(call) or {keyword.arg for keyword in call.keywords} - PLAIN_KEYWORDS:
+        return False
+    if any(each.arg == "weights_only" and getattr(each.value, "value", None) is not True for each in call.keywords):
         return False
     return isinstance(call.args[0], ast.Lambda) or not word.startswith("timeit.")
 
@@ -251,6 +267,13 @@ def with_renamed(parts: Iterable[ast.AST], names: Names) -> dict[str, Path]:
         if isinstance(part, ast.Assign) and isinstance(target, ast.Name) and (path := path_of(part.value, known)):
             known[target.id] = path
     return known
+
+
+@lru_cache(maxsize=100)  # modules, of all lessons
+def names_in_module(text: str) -> Names:
+    """Return what the names in a lesson's module stand for: nothing else where it defines them itself."""
+    code = as_code(text)
+    return dict.fromkeys(code.bound, ()) | with_renamed(chain(*map(ast.walk, code.statements)), {})
 
 
 def followed_in(part: ast.AST) -> Iterator[ast.AST]:

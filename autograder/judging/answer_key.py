@@ -191,7 +191,8 @@ class AnswerKey:
         return once(self.cache.words, exercise, partial(self._words, exercise))
 
     def _words(self, exercise: str) -> frozenset[str]:
-        return CodeReader([self.source.reference], [self.source.reference]).words(exercise) | self._permitted(exercise)
+        reader = CodeReader([self.source.reference], [self.source.reference], self.source.modules)
+        return reader.words(exercise) | self._permitted(exercise)
 
     def calls(self, exercise: str) -> list[str]:
         """Return which meaningful functions the solution calls."""

@@ -23,7 +23,7 @@ from torch import Tensor
 from .black_box import is_box, name_sent, rename, without_body
 from .inputs import Inputs
 from .modules import LESSON_CODE
-from .operators import AND_MORE, attributes_of, note, note_all, note_later_code, recording
+from .operators import AND_MORE, attributes_of, note, note_all, note_later_code, noticing, recording
 from .parsing import parse
 from .sentences import ANSWERS
 from .settings import changed_settings, settings_now
@@ -78,6 +78,7 @@ class Check:
         draw, watched = Inputs(seed, self.name), recording_returns(work, ran)
         with (
             LESSON_CODE,
+            noticing(ran),
             torch.random.fork_rng(devices=[]),
         ):  # what work draws, as dropout does, is repeatable too
             # not torch.manual_seed, which prepares every kind of device; and no number that work may seed with itself

@@ -11,9 +11,8 @@ import contextlib
 import gc
 import inspect
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from types import (
@@ -32,11 +31,12 @@ from typing import Any
 import numpy as np
 import torch
 from torch._tensor_str import PRINT_OPTS
-from torch.autograd.function import BackwardCFunction
 from torch.overrides import TorchFunctionMode, _get_current_function_mode
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
 from .intact import classes_changed
+from .modules import ModuleFinder
+from .threads import noting_threads
 
 MOST_NAMES = 500  # PyTorch has more operators, but no answer needs so many
 AND_MORE = "(and more)"
@@ -51,6 +51,7 @@ PLAIN = (
     *(EllipsisType, torch.layout, torch.memory_format),
     *(torch.Tensor, torch.nn.Parameter, torch.Size, torch.dtype, torch.device, np.ndarray, np.generic),
     *(torch.UntypedStorage, torch.TypedStorage),  # which a deep copy hands over
+    torch.ScriptObject,  # which a profiler hands over
 )
 CALLED = (FunctionType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
 CALLING = ("apply_", "map_", "map2_", "register_hook", "register_post_accumulate_grad_hook")
@@ -61,13 +62,12 @@ DEEPEST, MOST_LOOKED_AT = 8, 1000
 IS_COMPLEX, IS_FLOATING_POINT = torch._C.TensorBase.is_complex, torch._C.TensorBase.is_floating_point
 TO_PYTHON, MOST_NUMBERS = "aten::_local_scalar_dense", 5000
 USUAL_DIGITS, USUAL_NUMBERS = 6, 1000  # of what is printed
-MOST_NODES = 2000  # of a result's graph
 NAME, MODULE, MRO = (vars(type)[name].__get__ for name in ("__name__", "__module__", "__mro__"))
 ODD = "<odd>"  # a name that is no text
 HOLDERS = (list, tuple, dict, slice)
 FROZEN = "<frozen "
 FROM_TEXT = "<string>"  # where `exec` and `eval` say that code comes from
-INSIDE = f"{LATER}code_within_an_operator"
+INSIDE, AFTERWARD = f"{LATER}code_within_an_operator", f"{LATER}code_afterward"
 OF_NAMED_TUPLES = 3  # globals of the one function that a named tuple has of a text, none of them a built-in
 OF_CHECKS = ("checks.py", "hidden.py")
 FOLDERS = (Path(torch.__file__).parents[1], Path(contextlib.__file__).parent, Path(__file__).parents[1])
@@ -154,6 +154,28 @@ def watching(names: set[str]) -> Watch:
     return watch
 
 
+@contextlib.contextmanager
+def noticing(names: set[str] | None) -> Iterator[None]:
+    """Note in the block where a student's code runs while nothing is recorded: what was kept for later may call it.
+
+    Whatever keeps it, a handler of a logger, a weak reference, a hook of the graph, or a generator that ends when its
+    last owner does. Nothing is noted where there is no set to note it in.
+    """
+    before = sys.getprofile()
+
+    def watch(frame: FrameType, _event: str, _called: Any) -> None:
+        if names is not None and is_students(frame.f_code, frame.f_globals):
+            note(names, AFTERWARD)
+
+    sys.setprofile(before if names is None else watch)
+    try:
+        yield
+    finally:
+        if names is not None and sys.getprofile() is not watch:  # it stopped with an error, as deep in a recursion
+            note(names, AFTERWARD)
+        sys.setprofile(before)
+
+
 def watched(names: set[str], watch: Watch | None, work: Callable[[], Any]) -> Any:
     """Return what some work gives, watched where a recorder is out of the way.
 
@@ -170,7 +192,7 @@ def watched(names: set[str], watch: Watch | None, work: Callable[[], Any]) -> An
 
 
 def is_students(code: CodeType, names: Mapping[str, Any]) -> bool:
-    """Say whether code is neither a library's nor the checks'. What its module calls itself is not enough for that.
+    """Say whether code is neither a library's nor the lesson's. What its module calls itself is not enough for that.
 
     Args:
         code: it.
@@ -184,7 +206,9 @@ def is_students(code: CodeType, names: Mapping[str, Any]) -> bool:
     module = text(names.get("__name__", ""))
     if file.startswith(FROZEN):  # _collections_abc calls itself collections.abc, which is another module
         module = file[len(FROZEN) : -1]
-    return module == "__main__" or not file.startswith("<") or vars(sys.modules.get(module, sys)) is not names
+    loaded = module != "__main__" and vars(sys.modules.get(module, sys)) is names
+    of_lesson = type(names.get("__loader__")) is ModuleFinder or (loaded and file.endswith(f"/{module}.py"))
+    return not (of_lesson or (loaded and file.startswith("<")))
 
 
 def is_deep_copy(name: str, args: Any) -> bool:
@@ -241,10 +265,8 @@ def later_code_in(value: Any, depth: int = 0) -> Iterator[str]:
     kind = type(value)
     if not is_plain(kind):
         yield LATER + ("Module" if issubclass(kind, torch.nn.Module) else name_of(kind))
-    elif issubclass(kind, torch.Tensor):
-        if vars(value) or vars_of_storage(value):  # methods of its own
-            yield LATER + "attributes"
-        yield from own_backward(value)
+    elif issubclass(kind, torch.Tensor) and (vars(value) or vars_of_storage(value)):  # methods of its own
+        yield LATER + "attributes"
     elif issubclass(kind, list | tuple | dict) and depth < DEEPEST:
         for item in islice(value.values() if issubclass(kind, dict) else value, MOST_LOOKED_AT):
             yield from later_code_in(item, depth + 1)
@@ -265,33 +287,6 @@ def vars_of_storage(tensor: torch.Tensor) -> dict[str, Any]:
     with contextlib.suppress(NotImplementedError, RuntimeError), torch._C.DisableTorchFunction():
         return vars(tensor.untyped_storage())
     return {}
-
-
-def own_backward(tensor: torch.Tensor) -> Iterator[str]:
-    """Yield the functions in a tensor's graph that are not PyTorch's own: autograd calls them when nobody records."""
-    waiting: list[Any] = [tensor.grad_fn]
-    seen = set(waiting)
-    for node in waiting:  # grows while it is read
-        if isinstance(node, BackwardCFunction) or (name_of(type(node)) == "CopySlices" and has_own_functions()):
-            yield LATER + "Function"
-        new = {inner for inner, _ in getattr(node, "next_functions", ())} - seen
-        seen |= new
-        waiting += new if len(waiting) < MOST_NODES else ()
-
-
-def has_own_functions() -> bool:
-    """Say whether anybody has written a function with its backward pass: one in place on a view hides in the graph."""
-    kinds: list[type] = [torch.autograd.Function]
-    for kind in kinds:  # grows while it is read
-        kinds += type.__subclasses__(kind)
-    return not all(is_librarys(kind) or is_made_by_a_library(kind) for kind in kinds)
-
-
-def is_made_by_a_library(kind: type) -> bool:
-    """Say whether a library made a function with its backward pass, which no module has a name for."""
-    given = (vars(kind).get(name) for name in ("forward", "backward"))
-    ways = [way.__func__ if type(way) is staticmethod else way for way in given]
-    return all(type(way) is FunctionType and not is_students(way.__code__, way.__globals__) for way in ways)
 
 
 def note_later_code(names: set[str], value: Any) -> None:
@@ -390,11 +385,12 @@ def recording(names: set[str] | None) -> Iterator[None]:
     if names is None:
         yield
         return
-    enabled, profile, hooks = gc.isenabled(), threading.getprofile(), saving_hooks()
+    enabled, hooks, profile = gc.isenabled(), saving_hooks(), sys.getprofile()
     gc.disable()
-    threading.setprofile(lambda *_: note(names, LATER + "thread"))  # in which nothing is recorded
+    sys.setprofile(None)
+    threads = noting_threads(partial(note, names, f"{LATER}thread"))
     try:
-        with FunctionRecorder(names) as functions, OperatorRecorder(names) as operators:
+        with threads, FunctionRecorder(names) as functions, OperatorRecorder(names) as operators:
             try:
                 yield
             finally:
@@ -408,6 +404,6 @@ def recording(names: set[str] | None) -> Iterator[None]:
                 if classes_changed():
                     note(names, f"{LATER}changed_class")
     finally:
-        threading.setprofile(profile)
+        sys.setprofile(profile)
         if enabled:
             gc.enable()

@@ -7,9 +7,10 @@ ordinary is listed, and from it what finds or runs something by a text is taken 
 from __future__ import annotations
 
 import builtins
+import operator
 import sys
 import types
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import torch
 
@@ -23,10 +24,15 @@ def listed(names: str) -> frozenset[str]:
 
 
 MODULES = listed("""
-__future__ abc bisect call:contextlib.redirect_stderr call:contextlib.redirect_stdout call:dataclasses.dataclass
-call:functools.wraps cmath collections contextlib copy dataclasses enum fractions functools heapq itertools math
-numbers numpy.e numpy.inf numpy.log numpy.nan numpy.pi numpy.prod numpy.sqrt operator random re statistics string
-sys.float_info sys.maxsize textwrap time torch torch.backends torch.cuda torch.nn torch.testing typing warnings
+__future__ abc bisect cmath collections contextlib call:contextlib.redirect_stderr call:contextlib.redirect_stdout
+copy dataclasses call:dataclasses.dataclass datetime decimal enum fractions functools call:functools.wraps heapq
+IPython.display.display itertools json logging math numbers numpy.e numpy.float32 numpy.float64 numpy.inf numpy.int64
+numpy.log numpy.nan numpy.newaxis numpy.pi numpy.prod numpy.sqrt operator pprint random re statistics string
+sys.float_info sys.maxsize sys.stderr sys.stdout sys.version sys.version_info textwrap time torch torch.amp
+torch.backends torch.backends.cuda torch.backends.cudnn.allow_tf32 torch.backends.cudnn.benchmark
+torch.backends.cudnn.deterministic torch.backends.cudnn.enabled torch.backends.cudnn.is_available
+torch.backends.cudnn.version torch.backends.mps torch.cuda torch.mps torch.nn torch.profiler.record_function
+torch.testing torch.version traceback.format_exc traceback.print_exc types.SimpleNamespace typing typing.* warnings
 """)
 OF_TORCH = (
     listed("""
@@ -40,45 +46,58 @@ stft tensor tensordot typename unique unique_consecutive unravel_index use_deter
 )  # beside its operators, types and numbers: PyTorch has classes that switch the record off, or run things in threads
 ELSEWHERE = (
     listed("""
-IPython.display PIL asyncio.gather asyncio.run asyncio.sleep base64 breakpoint calendar csv datetime decimal einops
-gc.collect glob hashlib inspect.getdoc inspect.getfile inspect.getsource inspect.isclass inspect.isfunction
-call:inspect.signature io.BytesIO io.StringIO ipywidgets json locale logging matplotlib multiprocessing.cpu_count
-call:numpy.load numpy os.cpu_count os.environ os.getcwd os.getenv os.getpid os.listdir os.makedirs os.mkdir os.path
-os.sep pandas pathlib pdb.pm pdb.set_trace pickle.dumps platform plotly pprint psutil requests resource.getrusage rich
-scipy seaborn shutil.disk_usage shutil.which sklearn subprocess.PIPE subprocess.check_output subprocess.run sys.argv
+asyncio.gather asyncio.run asyncio.sleep base64 breakpoint calendar csv difflib dis.dis einops gc.collect
+getpass.getuser glob google.colab hashlib importlib.metadata.version inspect.getdoc inspect.getfile inspect.getsource
+inspect.getsourcelines inspect.isclass inspect.isfunction call:inspect.signature io.BytesIO io.StringIO
+IPython.display ipywidgets locale matplotlib mpl_toolkits.mplot3d multiprocessing.cpu_count numpy call:numpy.load
+os.chdir os.cpu_count os.environ os.getcwd os.getenv os.getpid os.listdir os.makedirs os.mkdir os.path os.sep pandas
+pathlib pdb.pm pdb.set_trace pickle.dump pickle.dumps PIL platform plotly psutil requests resource.getrusage rich
+scipy seaborn shutil.disk_usage shutil.which sklearn subprocess.check_output subprocess.PIPE subprocess.run sys.argv
 sys.byteorder sys.exc_info sys.executable sys.exit sys.flags sys.getrecursionlimit sys.getrefcount sys.getsizeof
-sys.path sys.platform sys.setrecursionlimit sys.stderr sys.stdout sys.version sys.version_info tabulate
-timeit.default_timer call:timeit.repeat call:timeit.timeit call:torch.load torch.profiler torch.utils.benchmark
-torch.utils.data torchinfo torchvision tqdm traceback tracemalloc unicodedata unittest.TestCase unittest.main urllib
-google.colab os.chdir torch.profiler.ProfilerActivity uuid call:vars zlib
+sys.path sys.platform sys.setrecursionlimit tabulate tempfile timeit.default_timer call:timeit.repeat
+call:timeit.timeit torch.backends.cuda.matmul torch.backends.mkl torch.get_rng_state torch.initial_seed
+call:torch.load torch.nn.attention torch.profiler torch.profiler.ProfilerActivity torch.random
+torch.utils.checkpoint torch.utils.data torchinfo torchvision tqdm traceback tracemalloc unicodedata unittest.main
+unittest.TestCase urllib uuid call:vars zlib
 """)
 )  # in cells that no exercise leads to: what shows, measures and reads files; `call:` is in a call that shows all of it
 RUN_TEXTS = listed("""
-PIL.ImageMath __future__.barry_as_FLUFL contextlib.redirect_stderr contextlib.redirect_stdout copy.dispatch_table
+__future__.barry_as_FLUFL contextlib.redirect_stderr contextlib.redirect_stdout copy.dispatch_table
 dataclasses.dataclass dataclasses.make_dataclass enum.global_enum functools.singledispatch
-functools.singledispatchmethod functools.update_wrapper functools.wraps inspect.signature logging.config
-matplotlib.backends matplotlib.sphinxext matplotlib.testing logging.handlers numpy.load operator.attrgetter
-operator.methodcaller pandas.eval pandas.read_pickle sklearn.utils string.Formatter timeit.repeat timeit.timeit
-torch.autograd.graph torch.autograd.profiler_util torch.cuda.CUDAPluggableAllocator torch.load torch.random
-typing.get_type_hints unittest.mock numpy.info
+functools.singledispatchmethod functools.update_wrapper functools.wraps inspect.signature logging.captureWarnings
+logging.config logging.handlers logging.setLoggerClass logging.setLogRecordFactory matplotlib.backends
+matplotlib.sphinxext matplotlib.testing numpy.info numpy.load operator.attrgetter operator.methodcaller pandas.eval
+pandas.read_pickle PIL.ImageMath sklearn.utils string.Formatter timeit.repeat timeit.timeit torch.autograd.graph
+torch.autograd.profiler_util torch.cuda.CUDAPluggableAllocator torch.load torch.random typing.get_type_hints
+unittest.mock
 """)  # in those modules, what finds or runs something that a text names, knows how inputs were drawn, or keeps hooks
 LEADING = listed("""
 asyncio autograder builtins concurrent ctypes gc importlib inspect joblib multiprocessing os pickle subprocess sys
 threading torch
 """)  # modules that an object from anywhere leads to, if it is a module itself
-SETTABLE = listed("matplotlib.pyplot.rcParams matplotlib.rcParams os.environ pandas plotly")  # whose one may set
+SETTABLE = listed("""
+matplotlib.pyplot.rcParams matplotlib.rcParams os.environ pandas plotly torch.backends.cuda.matmul.allow_tf32
+torch.backends.cudnn.allow_tf32 torch.backends.cudnn.benchmark torch.backends.cudnn.deterministic
+""")  # what one may set, in modules
 SHELLS = listed("InteractiveShell get_ipython")  # IPython's, which run texts, wherever they are found
-ASKED_ABOUT = listed("__import__ breakpoint compile eval exec get_ipython globals locals vars")
+ASKED_ABOUT = listed("__import__ breakpoint compile eval exec get_ipython get_type_hints globals locals vars")
 MAGICS = frozenset({"load_ext autoreload"}) | listed("""
-autoreload bash capture conda config debug env history html javascript latex lsmagic markdown matplotlib pdb pinfo
-pinfo2 pip precision prun psearch pwd sh svg time timeit who who_ls whos
+autoreload bash capture cd conda config debug env history html javascript latex ls lsmagic markdown matplotlib pdb
+pinfo pinfo2 pip precision prun psearch pwd reset sh svg time timeit who who_ls whos
 """)
 BY_NAME = listed("getattr setattr hasattr delattr type")  # ordinary in a call that shows what it reaches
-DESCRIBING = listed("__author__ __name__ __qualname__ __doc__ __version__ _asdict _fields _make _replace _version")
-CALLED = listed("""
-__init__ __call__ __len__ __getitem__ __iter__ __next__ __contains__ __enter__ __exit__ __repr__ __str__ __eq__
-__hash__ __post_init__
+DESCRIBING = listed("""
+__all__ __author__ __doc__ __file__ __name__ __qualname__ __slots__ __version__ _asdict _fields _make _replace _version
+""")
+READ = listed("""
+__cause__ __code__ __context__ __module__ __traceback__ co_argcount co_filename co_name co_varnames f_lineno tb_lineno
+""")  # tells about an object, and changes something where it is set
+OPERATORS = {f"__{name.strip('_')}__" for name in operator.__all__} | (set(dir(int)) - {*dir(object), "__getnewargs__"})
+CALLED = OPERATORS | listed("""
+__init__ __call__ __len__ __iter__ __next__ __enter__ __exit__ __repr__ __str__ __hash__ __post_init__ __bytes__
+__format__ __missing__ __reversed__
 """)  # to be defined; a library's own, called with any object as `self`, finds what a text names
+SHOWING = ("help", "print", "str", "repr", "isinstance", "issubclass", "super")  # built-ins that keep nothing
 EXACT = ("torch", "autograder", "numpy")  # of these, each module has to be allowed by itself
 OF_NUMPY = listed("numpy.fft numpy.linalg numpy.polynomial numpy.random numpy.typing")  # allowed where NumPy is
 OTHERS = (sys.stdlib_module_names - MODULES).union(EXACT)  # wherever one of these is met, it is that module
@@ -89,10 +108,12 @@ class Paths:
 
     Args:
         modules: those that may be used.
+        lesson: what the names in each of the lesson's own modules stand for, `()` where it defines them.
     """
 
-    def __init__(self, modules: Collection[str]) -> None:
-        self.modules = frozenset(modules)
+    def __init__(self, modules: Collection[str], lesson: Mapping[str, Mapping[str, Path]] | None = None) -> None:
+        self.modules, self._lesson = frozenset(modules), lesson or {}
+        self._unfit = RUN_TEXTS - self.modules
         self._packages = {package for module in self.modules for package in around(module)}
         self._ends: dict[Path, tuple[str, bool | None]] = {}
 
@@ -101,7 +122,8 @@ class Paths:
         module, ordinary = self._end(path)
         if ordinary is not None:
             return "", ordinary and len(path) > 1  # a name from there is asked about where it is imported
-        return (module if len(path) == 1 or is_known(module) else ""), True
+        is_module = len(path) == 1 or is_known(module) or (module in OTHERS and module != path[-2])
+        return (module if is_module else ""), True  # `glob.glob` is none
 
     def _end(self, path: Path) -> tuple[str, bool | None]:
         """Return the module where a path ends, and None; where it has left all modules, whether that is ordinary."""
@@ -116,29 +138,48 @@ class Paths:
         if ordinary is not None:
             return "", ordinary
         whole = f"{module}.{name}"
-        private = name.startswith("_") and name not in DESCRIBING | CALLED
-        if not RUN_TEXTS.isdisjoint((whole, origin_of(module, name))) or private or name in SHELLS:
+        if name in DESCRIBING:
+            return "", True
+        private = name.startswith("_") and name not in CALLED
+        if not self._unfit.isdisjoint((whole, origin_of(module, name))) or private or name in SHELLS:
             return "", False
-        if module == "numpy" and module not in self.modules:
-            return "", whole in self.modules  # what a number is calculated with; all else calculates attention as well
+        if module in self._lesson:
+            return self._in_lesson(self._lesson[module].get(name))
+        if self._has_few(module) and whole not in self.modules | self._packages:
+            return "", False
         if name == "*":
-            return "", is_known(module) and not any(w.startswith(f"{module}.") for w in {*RUN_TEXTS, *MODULES})
-        if not (is_ordinary_in_torch(name) if module == "torch" else is_at_home(module, name, self.modules)):
+            return "", whole in self.modules or (
+                is_known(module) and not any(w.startswith(f"{module}.") for w in {*RUN_TEXTS, *MODULES})
+            )
+        if whole not in self.modules and not (
+            is_ordinary_in_torch(name) if module == "torch" else is_at_home(module, name, self.modules)
+        ):
             return "", False
         inner = module_in(module, name)
         return (inner, None) if inner and self._is_ordinary(inner) else ("", not inner)
 
+    def _in_lesson(self, path: Path | None) -> tuple[str, bool | None]:
+        """Return where a name in a lesson's own module leads to: what it imports is what that is elsewhere."""
+        if not path:
+            return "", path is not None
+        return self._end(path) if self._is_ordinary(path[0]) else ("", False)
+
     def _is_ordinary(self, module: str) -> bool:
         """Say whether a module may be used, or something in it."""
         package, *parts = module.split(".")
-        if is_in(module, RUN_TEXTS) or any(part.startswith("_") or part in LEADING for part in parts):
+        if is_in(module, self._unfit) or any(part.startswith("_") or part in LEADING for part in parts):
             return False
         if package in EXACT:
-            alone = {module, module.rpartition(".")[0]}  # one that is not loaded may be a name in its package
-            of_numpy = "numpy" in self.modules and not OF_NUMPY.isdisjoint(alone)
-            few_of_numpy = module == "numpy" and module in self._packages
-            return module in self.modules or is_usual_part(module) or of_numpy or few_of_numpy
+            parent = module.rpartition(".")[0]  # what is not loaded may be a name in it
+            of_numpy = "numpy" in self.modules and not OF_NUMPY.isdisjoint((module, parent))
+            new = parent in self.modules and parent not in sys.modules
+            return module in self.modules or is_usual_part(module) or of_numpy or new or self._has_few(module)
         return is_in(module, self.modules) or module in self._packages
+
+    def _has_few(self, module: str) -> bool:
+        """Say whether of a module only what is listed may be used, such as the numbers in NumPy."""
+        exact = module.split(".")[0] in EXACT
+        return exact and module in self._packages - self.modules and not is_usual_part(module)
 
 
 def is_ordinary_in_torch(name: str) -> bool:
@@ -154,7 +195,7 @@ def is_at_home(module: str, name: str, modules: Collection[str]) -> bool:
     A module's names are not only its own. Classes of classes are nobody's: they make a class of what texts name.
     """
     value = vars(sys.modules[module]).get(name) if is_known(module) else None
-    if not isinstance(value, type | types.FunctionType) or f"{module}.{name}" in modules:
+    if not isinstance(value, type | types.FunctionType):
         return True
     if isinstance(value, type) and issubclass(value, Exception):
         return True

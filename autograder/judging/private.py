@@ -6,10 +6,11 @@ import ast
 import re
 import types
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 from torch import Tensor
 
-from .ordinary import CALLED, DESCRIBING, SHELLS, listed
+from .ordinary import CALLED, DESCRIBING, SHELLS, SHOWING, listed
 from .syntax import bound_at, called, is_self
 
 RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType)
@@ -20,6 +21,7 @@ UNSEEN |= listed("""
 register_hook register_prehook register_multi_grad_hook register_post_accumulate_grad_hook saved_tensors_hooks metadata
 save_on_cpu register_module_forward_hook register_module_forward_pre_hook register_module_full_backward_hook
 register_module_full_backward_pre_hook register_module_backward_hook register_module_module_registration_hook
+captureWarnings setLogRecordFactory setLoggerClass
 """)  # what is kept for later: the graph calls it or drops it when nobody watches
 OWN = frozenset({"self", "cls"})
 AROUND_METHODS = listed("""
@@ -28,29 +30,67 @@ lru_cache no_grad override property setter
 """)  # decorators that hand a method its own object
 
 
-def with_another_self(node: ast.stmt, classes: Collection[ast.ClassDef]) -> Iterator[str]:
-    """Yield methods of one's own that are taken from their class, and what another `self` has than a method's.
+@dataclass(frozen=True)
+class OwnClasses:
+    """What a submission's classes are.
 
     Args:
-        node: the statement.
-        classes: all that a submission defines.
+        names: their names.
+        private: those of their methods that use a private name of their object, and need it to be theirs.
+        escape: whether a class may be the value of any expression.
     """
-    names = {method.name for kind in classes for method in methods_of(kind) if not method.decorator_list}
-    kinds, parts = {kind.name for kind in classes}, list(ast.walk(node))
+
+    names: frozenset[str]
+    private: frozenset[str]
+    escape: bool
+
+
+def own_classes(nodes: Collection[ast.stmt], own: Collection[ast.stmt]) -> OwnClasses:
+    """Read all statements of a submission, and those of the student's own, for classes."""
+    classes = [part for node in nodes for part in ast.walk(node) if isinstance(part, ast.ClassDef)]
+    methods = [method for kind in classes for method in methods_of(kind) if not method.decorator_list]
+    names = frozenset(kind.name for kind in classes)
+    private = frozenset(m.name for m in methods if any(uses_private(part, m) for part in ast.walk(m)))
+    return OwnClasses(names, private, bool(private) and any(is_given_away(node, names) for node in own))
+
+
+def with_another_self(node: ast.stmt, classes: OwnClasses) -> Iterator[str]:
+    """Yield methods of one's own that are taken from their class, and what another `self` has than a method's."""
+    parts = list(ast.walk(node))
     methods = [method for part in parts for method in methods_of(part)]
     first = {id(method.args.args[0]) for method in methods if method.args.args and gives_self(method)}
     others = [part for part in parts if id(part) not in first and not OWN.isdisjoint(bound_at(part))]
     with_self = {id(part.func) for part in parts if isinstance(part, ast.Call) and part.args and is_self(part.args[0])}
-    bodies = [inner for part in parts if isinstance(part, ast.ClassDef) for inner in called_in_body(part)]
-    yield from (name for name in bodies if name in names)
     for part in parts:
+        if isinstance(part, ast.ClassDef):
+            yield from {method.name for method in methods_of(part)}.intersection(called_in_body(part))
         if not isinstance(part, ast.Attribute):
             continue
-        kind = part.value.id if isinstance(part.value, ast.Name) else ""
-        if kind in kinds and part.attr in names and id(part) not in with_self:
-            yield f"{kind}.{part.attr}"
-        if others and is_own(part.value) and is_private(part.attr, node):
+        kind = getattr(part.value, "id", "")
+        taken = not is_own(part.value) if classes.escape else kind in classes.names
+        if taken and part.attr in classes.private and id(part) not in with_self:
+            yield f"{kind}.{part.attr}".strip(".")
+        if others and uses_private(part, node):
             yield f"self.{part.attr}"
+
+
+def uses_private(part: ast.AST, owner: ast.AST) -> bool:
+    """Say whether a piece of code uses a private name of `self`."""
+    return isinstance(part, ast.Attribute) and is_own(part.value) and is_private(part.attr, owner)
+
+
+def is_given_away(node: ast.AST, kinds: Collection[str]) -> bool:
+    """Say whether a class is a value in code, and not only called, inherited from, shown, or an annotation."""
+    parts, usual = list(ast.walk(node)), set[int]()
+    for part in parts:
+        heads = [getattr(part, "func", None), *getattr(part, "bases", ())]
+        heads += [part.value] if isinstance(part, ast.Attribute) else []
+        for shown in part.args if isinstance(part, ast.Call) and called(part) in SHOWING else ():
+            heads += [shown, *getattr(shown, "elts", ())]
+        for hint in filter(None, (getattr(part, "annotation", None), getattr(part, "returns", None))):
+            heads += ast.walk(hint)
+        usual |= set(map(id, heads))
+    return any(isinstance(part, ast.Name) and part.id in kinds and id(part) not in usual for part in parts)
 
 
 def methods_of(node: ast.AST) -> list[ast.FunctionDef]:

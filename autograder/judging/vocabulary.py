@@ -75,6 +75,7 @@ USUAL = {
 READY_MADE = {
     *("torch.nn.modules.transformer", "torch.distributions.transforms", "torch.distributions.constraint_registry"),
 }
+SHOWING = ("IPython", "decorator", "traitlets")  # what `display` asks for an object's representations
 SHOWN = re.compile(r"[\w.:<>]+")
 
 
@@ -99,7 +100,7 @@ def is_usual(name: str, own: Collection[str] = ()) -> bool:
     if name.startswith(CALLER):
         module = name.removeprefix(CALLER)
         top = module.split(".")[0]
-        return is_usual_part(module) or top in sys.stdlib_module_names or module in own
+        return is_usual_part(module) or top in SHOWING or top in sys.stdlib_module_names or module in own
     if "::" not in name:
         return name not in FOR_NUMPY
     return name.startswith(PROFILER) or (name.startswith(ATEN) and bare(name) in ELEMENTARY)

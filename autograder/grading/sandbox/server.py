@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -30,8 +31,10 @@ from ...judging.black_box import black_boxes_in
 from ...judging.check import Check, checks_in, load_module
 from ...judging.intact import remember_classes
 from ...judging.modules import importable
+from ...judging.operators import noticing
+from ...judging.threads import watch_threads
 from ...judging.trial import Trials
-from ...judging.values import Outcome, Raised, text_of_error
+from ...judging.values import Outcome, Raised, Returned, text_of_error
 from .channel import ClosedError, receive, receive_descriptor, send
 from .codec import pack, pack_answer, pack_call, pack_outcome, unpack, unpack_answer, unpack_call
 from .limits import Limits
@@ -58,6 +61,7 @@ def initialize() -> None:
     """Begin as every submission does, whatever the backend: one thread, no denormals, the same random numbers."""
     replace_what_is_not_run()
     remember_classes()
+    watch_threads()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     torch.default_generator.manual_seed(0)
@@ -172,8 +176,14 @@ def run_check(shell: Any, request: dict[str, Any], channel: socket.socket) -> by
     """Run one check and return what came out as a message."""
     builtins.input = refuse_input
     forget_hooks()
+    afterward: set[str] = set()
     with boxes_reached(request, channel):
-        return pack_outcome(outcome_of(shell.user_ns, request))
+        with noticing(afterward):
+            outcome = outcome_of(shell.user_ns, request)
+            message = pack_outcome(outcome)
+        if afterward and isinstance(outcome, Returned):
+            return pack_outcome(replace(outcome, ran=(*outcome.ran, *afterward)))
+        return message
 
 
 def run_trial(shell: Any, request: dict[str, Any], channel: socket.socket) -> bytes:
