@@ -229,7 +229,13 @@ def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -
     for point, text, like in zip([query, *keys], ["" if hidden else "query", *labels], [0.0, *likeness], strict=True):
         is_query = point is query  # below the keys and wider, so that a key before it can be seen
         look = {"arrowstyle": "-|>", "lw": 4 if is_query else 1.8, "color": QUERY if is_query else KEY, "shrinkB": 0}
-        axes.annotate("", point.tolist(), (0, 0), arrowprops=look | {"shrinkA": 0}, zorder=2 if is_query else 3)
+        axes.annotate(
+            "",
+            (float(point[0]), float(point[1])),
+            (0, 0),
+            arrowprops=look | {"shrinkA": 0},
+            zorder=2 if is_query else 3,
+        )
         tip = query if text.endswith(",\nquery") and query.norm() > point.norm() else point
         x, y = torch.nn.functional.normalize(tip, dim=0).tolist()
         away = ASIDE if CLOSE < like <= NEARLY_EQUAL else 0  # the name of a key beside the query leaves it free
@@ -239,7 +245,7 @@ def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -
         end = "center" if abs(y) < 0.7 else "bottom" if y > 0 else "top"
         beside: dict[str, Any] = {"textcoords": "offset points", "ha": side, "va": end, "fontsize": 9, "zorder": 4}
         text = text if end == "center" else text.replace("\n", " ")
-        axes.annotate(text, tip.tolist(), offset, color=QUERY if is_query else INK, **beside)
+        axes.annotate(text, (float(tip[0]), float(tip[1])), offset, color=QUERY if is_query else INK, **beside)
     reach = 1.2 * float(torch.cat([keys, query[None]]).norm(dim=-1).max())
     axes.set(xlim=(-1.6 * reach, 1.6 * reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
