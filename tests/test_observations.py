@@ -113,5 +113,5 @@ def test_only_a_quotient_of_two_arguments_may_be_more_than_counting() -> None:
 
 
 def test_a_long_answer_goes_its_own_way() -> None:
-    code = "def f(x):\n" + "    x = x * 2\n" * 60 + "    return x.argmax()"
+    code = "def f(x):\n" + "    x = x * 2\n" * 30 + "    return x.argmax()"
     assert own_steps(code, []) == []

@@ -11,7 +11,7 @@ from .site import in_one_line, parameters_of
 from .syntax import DRAW, Definition, called, parsed
 
 MOST_NAMED = 2
-MOST_OWN, LONGEST = 3, 60  # steps and lines: with more, an answer is another way of going about it
+MOST_OWN, LONGEST = 3, 30  # steps and lines: with more, an answer is another way of going about it
 NOT_READ = ("self", "cls")
 MEANINGFUL = (  # steps that are hardly another way of writing one that a solution takes
     *("mean", "std", "var", "median", "multinomial", "bernoulli", "cumsum", "cumprod"),
