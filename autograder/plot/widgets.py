@@ -246,8 +246,9 @@ def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -
         beside: dict[str, Any] = {"textcoords": "offset points", "ha": side, "va": end, "fontsize": 9, "zorder": 4}
         text = text if end == "center" else text.replace("\n", " ")
         axes.annotate(text, (float(tip[0]), float(tip[1])), offset, color=QUERY if is_query else INK, **beside)
-    reach = 1.2 * float(torch.cat([keys, query[None]]).norm(dim=-1).max())
-    axes.set(xlim=(-1.6 * reach, 1.6 * reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])
+    reach = float(torch.cat([keys, query[None]]).norm(dim=-1).max())  # and room for names, below a panel's title
+    limits = {"xlim": (-2 * reach, 2 * reach), "ylim": (-1.2 * reach, 1.5 * reach)}
+    axes.set(**limits, aspect="equal", xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 
 
