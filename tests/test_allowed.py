@@ -43,6 +43,22 @@ def asked_elsewhere(*cells: str) -> str:
         ("def attend(q): return torch.get_rng_state()[0]", "torch.get_rng_state"),
         ("def attend(q): return __import__('torch').exp(q)", "__import__"),
         ("def attend(q): return getattr(torch, 'ex' + 'p')(q)", "getattr"),
+        (
+            "from torch.nn.utils import prune\ndef attend(q): return prune.global_unstructured([(q, 'a' + 'b')])",
+            "torch.nn.utils.prune",
+        ),
+        ("def attend(q): return torch.nn.utils.prune.identity(q, 'a' + 'b')", "torch.nn.utils.prune"),
+        (
+            "from torch.nn.utils.weight_norm import WeightNorm\nclass attend(WeightNorm): pass",
+            "torch.nn.utils.weight_norm",
+        ),
+        ("def attend(q): return torch.nn.RNN.all_weights.fget(q)", "fget"),
+        ("def attend(q): return attend.__code__.replace(co_names=('a' + 'b',))", "__code__"),
+        ("import logging\ndef attend(q): return logging.currentframe()", "logging.currentframe"),
+        (
+            "import logging\ndef attend(q): return logging.makeLogRecord({'__red' + 'uce__': q})",
+            "logging.makeLogRecord",
+        ),
         ("name = 'exp'\ndef attend(q): return getattr(q, name)()", "getattr"),
         ("def attend(q): return vars(torch)['exp'](q)", "vars"),
         ("def attend(q): return globals()['torch'].exp(q)", "globals"),

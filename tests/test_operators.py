@@ -301,6 +301,11 @@ def test_very_many_whole_numbers_are_odd() -> None:
     assert AND_MORE in softmax_seen("", f"{way}; return x.exp()")
 
 
+def test_very_many_numbers_with_a_fraction_are_not_odd() -> None:
+    """An honest loop takes one for each of thousands of pairs; where they are forbidden, one is enough to be seen."""
+    assert AND_MORE not in softmax_seen("", "[float(i) for i in torch.arange(6000.0)]; return x.exp()")
+
+
 def test_what_is_frozen_is_counted_once_and_not_at_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counting goes through all objects of the process, of which a sandbox has a quarter of a million."""
     counted = []

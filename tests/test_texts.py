@@ -4,7 +4,7 @@ import ast
 import collections
 import dataclasses
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from types import FunctionType
 
@@ -17,6 +17,28 @@ from autograder.grading.sandbox import server, texts
 
 def run_as(module: str, work: Callable[[], object]) -> object:
     return FunctionType((lambda: WORK()).__code__, {"__name__": module, "WORK": work})()  # noqa: F821
+
+
+@pytest.mark.parametrize("change", ["replace", "set"])
+def test_a_function_keeps_its_code(change: str) -> None:
+    active, refused = [True], []
+
+    def hook(event: str, details: Sequence[object]) -> None:
+        if active:
+            try:
+                texts.look(event, details)
+            except RuntimeError:
+                refused.append(event)
+
+    def own() -> int:
+        return 0
+
+    sys.addaudithook(hook)
+    other = own.__code__.replace(co_names=("softmax",)) if change == "replace" else (lambda: 1).__code__
+    if change == "set":
+        own.__code__ = other
+    active.clear()  # no hook can be taken back
+    assert set(refused) == {"code.__new__" if change == "replace" else "object.__setattr__"}
 
 
 @pytest.fixture

@@ -133,9 +133,10 @@ class OperatorRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _note_number(self, number: torch.Tensor) -> None:
         """Note that a number leaves PyTorch, by whatever way, as `item` does; printing does not come here."""
-        self._left += 1
         if IS_FLOATING_POINT(number):
             note(self._names, "item")
+            return
+        self._left += 1
         if self._left > MOST_NUMBERS:  # whole numbers and answers to questions may spell out any number
             note(self._names, AND_MORE)
 

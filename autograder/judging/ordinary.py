@@ -31,7 +31,9 @@ numpy.log numpy.nan numpy.newaxis numpy.pi numpy.prod numpy.sqrt operator pprint
 sys.float_info sys.maxsize sys.stderr sys.stdout sys.version sys.version_info textwrap time torch torch.amp
 torch.backends torch.backends.cuda torch.backends.cudnn.allow_tf32 torch.backends.cudnn.benchmark
 torch.backends.cudnn.deterministic torch.backends.cudnn.enabled torch.backends.cudnn.is_available
-torch.backends.cudnn.version torch.backends.mps torch.cuda torch.mps torch.nn torch.profiler.record_function
+torch.backends.cudnn.version torch.backends.mps torch.cuda torch.mps torch.nn torch.nn.utils.clip_grad_norm_
+torch.nn.utils.clip_grad_value_ torch.nn.utils.parameters_to_vector torch.nn.utils.rnn
+torch.nn.utils.vector_to_parameters torch.profiler.record_function
 torch.testing torch.version traceback.format_exc traceback.print_exc types.SimpleNamespace typing typing.* warnings
 """)
 OF_TORCH = (
@@ -65,11 +67,13 @@ RUN_TEXTS = listed("""
 __future__.barry_as_FLUFL contextlib.redirect_stderr contextlib.redirect_stdout copy.dispatch_table
 dataclasses.dataclass dataclasses.make_dataclass enum.global_enum functools.singledispatch
 functools.singledispatchmethod functools.update_wrapper functools.wraps inspect.signature logging.captureWarnings
-logging.config logging.handlers logging.setLoggerClass logging.setLogRecordFactory matplotlib.backends
+logging.config logging.currentframe logging.handlers logging.makeLogRecord logging.setLoggerClass
+logging.setLogRecordFactory matplotlib.backends
 matplotlib.sphinxext matplotlib.testing numpy.info numpy.load operator.attrgetter operator.methodcaller pandas.eval
 pandas.read_pickle PIL.ImageMath sklearn.utils string.Formatter timeit.repeat timeit.timeit torch.autograd.graph
-torch.autograd.profiler_util torch.cuda.CUDAPluggableAllocator torch.load torch.random typing.get_type_hints
-unittest.mock
+torch.autograd.profiler_util torch.cuda.CUDAPluggableAllocator torch.load torch.nn.utils.parametrizations
+torch.nn.utils.parametrize torch.nn.utils.prune torch.nn.utils.spectral_norm torch.nn.utils.weight_norm torch.random
+typing.get_type_hints unittest.mock
 """)  # in those modules, what finds or runs something that a text names, knows how inputs were drawn, or keeps hooks
 LEADING = listed("""
 asyncio autograder builtins concurrent ctypes gc importlib inspect joblib multiprocessing os pickle subprocess sys
@@ -90,9 +94,11 @@ DESCRIBING = listed("""
 __all__ __author__ __doc__ __file__ __name__ __qualname__ __slots__ __version__ _asdict _fields _make _replace _version
 """)
 READ = listed("""
-__cause__ __code__ __context__ __module__ __traceback__ co_argcount co_filename co_name co_varnames f_lineno tb_lineno
+__cause__ __context__ __module__ __traceback__ co_argcount co_filename co_name co_varnames f_lineno tb_lineno
 """)  # tells about an object, and changes something where it is set
-OPERATORS = {f"__{name.strip('_')}__" for name in operator.__all__} | (set(dir(int)) - {*dir(object), "__getnewargs__"})
+OPERATORS = {f"__{name.strip('_')}__" for name in operator.__all__} | {
+    name for name in dir(int) if name.startswith("__") and name not in {*dir(object), "__getnewargs__"}
+}
 CALLED = OPERATORS | listed("""
 __init__ __call__ __len__ __iter__ __next__ __enter__ __exit__ __repr__ __str__ __hash__ __post_init__ __bytes__
 __format__ __missing__ __reversed__

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 PARSING = threading.RLock()  # Python's parser counts how deep it is for all threads together
 # what IPython may change in a text that is Python already: prompts, and what only it takes for the end of a line
 PROMPTS = re.compile(r"[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]|^[^\S\n]*(?:>>>|\.{3,}:|(?:\[\w+\] )?In \[)", re.MULTILINE)
-BARE_MAGIC = re.compile(r"\s*(?:pip|conda|mamba|micromamba|uv)[ \t]+\S.*\s*")  # which a notebook runs without its `%`
+BARE_MAGIC = re.compile(r"(?:pip|conda|mamba|micromamba|uv)[ \t]+\S.*")  # which a notebook runs without its `%`
 AROUND_A_CELL = ("time", "timeit", "prun", "capture", "debug")  # without these the cell is an ordinary one
 HARMLESS_SETTING = re.compile(r"(?:InlineBackend\.\w+|InteractiveShell\.ast_node_interactivity)\s*=\s*['\"\w.]+")
 ESCAPED = re.compile(r"[^\S\n]*[%!?,;/]|[^=#'\"\n]*=[ \t]*[%!]")  # a line that is not Python's, whatever comes after it
@@ -52,7 +52,7 @@ def as_python(cell: str) -> str:
         return cell
     if any(len(line) > LONGEST_LINE for line in cell.splitlines()):
         raise SyntaxError("A line of this cell is too long to be translated.")
-    if BARE_MAGIC.fullmatch(cell):
+    if BARE_MAGIC.fullmatch(cell.strip()):
         return as_python("%" + cell.lstrip())
     from IPython.core.inputtransformer2 import TransformerManager  # takes half a second
 

@@ -16,6 +16,7 @@ from .syntax import bound_at, called, is_self
 RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType)
 FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if re.match("(f|gi|cr|ag|tb|co)_", name)}
 UNSEEN = {name for name in dir(Tensor) if name.startswith("_make_")}  # tensors of a class that hides what runs
+UNSEEN |= {"all_weights", "currentframe", "fdel", "fget", "fset", "makeLogRecord"}  # what finds what a text names
 UNSEEN |= {"_evaluate", *SHELLS}  # by which an annotation in a text is looked up, and a text is run
 UNSEEN |= listed("""
 register_hook register_prehook register_multi_grad_hook register_post_accumulate_grad_hook saved_tensors_hooks metadata
@@ -119,7 +120,7 @@ def called_in_body(kind: ast.ClassDef) -> Iterator[str]:
 
 def is_private(word: str, owner: ast.AST | None) -> bool:
     """Say whether a name is the language's or a library's own: of an object's own ones, only the language's."""
-    if word.startswith("__") and word.endswith("__"):
+    if word.startswith("__") and word.endswith("__") and word.strip("_"):
         return word not in DESCRIBING | CALLED
     private = word.startswith("_") and word not in DESCRIBING
     return owner is not None and (word in FRAMES or word in UNSEEN or (private and not is_own(owner)))

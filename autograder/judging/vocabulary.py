@@ -67,7 +67,8 @@ ATEN, PROFILER = "aten::", "profiler::"
 
 # packages whose functions call PyTorch's on behalf of whoever uses them as their documentation says
 USUAL = {
-    *("torch.nn.functional", "torch.nn.init", "torch.nn.modules", "torch.nn.parameter", "torch.nn.utils"),
+    *("torch.nn.functional", "torch.nn.init", "torch.nn.modules", "torch.nn.parameter"),
+    *("torch.nn.utils.clip_grad", "torch.nn.utils.convert_parameters", "torch.nn.utils.rnn"),
     *("torch.functional", "torch._tensor", "torch._tensor_str", "torch._utils", "torch._VF", "torch._jit_internal"),
     *("torch.autograd", "torch.func", "torch._functorch", "torch.optim", "torch.random", "torch.distributions"),
     *("torch.utils._contextlib", "torch.utils._pytree", "torch.storage", "torch.linalg", "torch.special", "torch.fft"),

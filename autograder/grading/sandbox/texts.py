@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from types import FrameType
 from typing import Any
@@ -17,6 +18,7 @@ TOOLS = {  # run cells, show errors, or read no text of a submission's as code
     *("__main__", "checks", "hidden", "reference", "torch", "matplotlib", "decorator"),
 }
 PROCESS_CLASS: Callable[..., type] = dataclasses._process_class  # type: ignore[attr-defined]
+NO_OTHER_CODE = "The code of a function was to be changed, which nobody could read. Write another function."
 REFUSED = "{library} was to run a text as code. Nobody reads texts, so none is run when graded: write it as Python."
 
 
@@ -42,10 +44,13 @@ def process_class(process: Callable[..., type], kind: type, *given: Any, **optio
     return process(kind, *given, **options)
 
 
-def look(event: str, _details: object) -> None:
-    """Stop where a library compiles or runs a text, unless it is being imported."""
+def look(event: str, details: Sequence[object]) -> None:
+    """Stop where a library runs a text, unless it is being imported, and where a function is to get other code."""
     if event in ("compile", "exec") and (library := library_at(sys._getframe(1))):
         raise RuntimeError(REFUSED.format(library=library))
+    changes = event == "code.__new__" or (event == "object.__setattr__" and details[1] == "__code__")
+    if changes and sys._getframe(1).f_globals is not vars(types):  # which marks generators that can be awaited
+        raise RuntimeError(NO_OTHER_CODE)
 
 
 def library_at(frame: FrameType | None) -> str:
