@@ -75,7 +75,7 @@ for length, share in zip(LENGTHS, plain, strict=True):
     print(f"{length:2} words: {share:4.0%} right")
 
 # %% [markdown]
-# With 4 words the model is nearly always right, with 8 nearly never, and with 16 never. A sequence counts only if all of its words are right, so a longer sequence is a harder exam. But suppose that each word is right with probability 0.985. Then four words are right with probability $0.985^4 = 0.94$, as they are here, and the exam alone would leave 89% for 8 words and 79% for 16. The model does far worse than that.
+# With 4 words the model is nearly always right, with 8 nearly never, and with 16 never. A sequence counts only if all of its words are right, so a longer one is harder even if each word is equally easy. Is this enough to explain the result? If each word were right with probability 0.985, four words would be right with probability $0.985^4 = 0.94$, as they are here. That would leave 89% for 8 words and 79% for 16. The model does far worse, so it is not enough.
 #
 # The decoder never sees the sentence. It sees only one vector, the last state of the encoder. A place through which everything must pass is called a *bottleneck*. Let us first remove it, and then ask whether it was really to blame.
 #
@@ -205,7 +205,7 @@ for length in (8, 16):
 # %% [markdown]
 # Writing 16 words is no problem. With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs). That is far better than before and far from good. The model for 16 words is still never right.
 #
-# So the model can learn to read across 16 words, and it can write 16 words, but in 750 steps it does not learn to *keep* 16 words in one state. That is the bottleneck. More training moves the limit a little, and attention moves it a long way.
+# So the model can learn to read across 16 words, and it can write 16 words, but in 750 steps it does not learn to *keep* 16 words in one state. That is the bottleneck: not a law that the words cannot pass, but a code for them that is too hard to learn. More training moves the limit a little, and attention moves it a long way.
 #
 # ## By hand
 #

@@ -463,7 +463,7 @@ print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 # So dividing by $d$ is not a mistake, and some very wide models do it on purpose (Yang et al., below). Once training has lined a query up with its key, the products no longer cancel, and their sum grows with $d$ itself and not with its root. For such vectors it is the division by $d$ that keeps scores the same in every dimension.
 
 # %% [markdown]
-# ### Whose gradient is it?
+# ### Which queries does the gradient come from?
 #
 # Over $\sqrt d$ the model learns within 50 steps. Without scaling its loss is still about 2 after 300, although its first gradient is four times as large. A gradient that is summed over a batch does not say which queries it comes from, so let us look at the gradient of each query on its own. Exercise 3.3 says what to expect: once a query has given nearly all its weight to one key, its weights hardly respond to anything. Call such a query *decided* if its largest weight is above 0.9.
 
@@ -482,11 +482,11 @@ print(f"decided queries: {decided.double().mean():.0%}")
 print(f"their share of the squares: {squares[decided].sum() / squares.sum():.0%}")
 
 # %% [markdown]
-# `squares` holds one number per query, the squared norm of its own gradient. We square the norms because squares can be added up and shared out. Nearly three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 2% of the sum. The undecided quarter contributes 98%. The gradient is large, but most of the queries have no say in it.
+# `squares` holds one number per query, the squared norm of its own gradient. We square the norms because squares can be added up and shared out. Nearly three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 2% of the sum. The undecided quarter contributes 98%. The gradient is large, but nearly all of it comes from one quarter of the queries.
 #
 # This may be the reason, but there is another candidate. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. The unscaled run differs from the scaled one in both respects, so we need runs that change one at a time.
 #
-# Backpropagation helps here, because it does not ask where its Jacobian comes from. The next model attends with one scale, and passes the gradient back through the softmax of the *other* scale:
+# The next model uses two scales. Going forward, its weights are computed with one scale. Going backward, we pretend that they were computed with the *other* one. PyTorch lets us do this with `detach`:
 
 
 # %%
@@ -533,13 +533,13 @@ draw_losses(
 # %% [markdown]
 # The two have changed sides. Model A learns as fast as the scaled model, with saturated weights and with steps that move its scores sixteen times as far. So neither of these two stops a model. Model B starts from the same weights as the scaled model and takes steps of the same size, but it does not get below 0.3. Most of the harm is therefore done on the way back through a saturated softmax, where the queries that have decided get hardly any gradient. It is not all of the harm, because B ends at a lower loss than the unscaled model.
 #
-# "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish, because it was the largest of all. What vanishes is the gradient of each query that has decided, and a backward pass of this kind is enough to ruin the training. The other queries can still change the favorite of a decided query, because all queries share the same two matrices. But these changes do not depend on whether the favorite is right.
+# "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish, because it was the largest of all. What vanishes is the gradient of each query that has decided, and a backward pass of this kind is enough to ruin the training. The other queries can still change the favorite of a decided query, because all queries share the same two matrices. But these changes do not depend on whether this query's favorite is right.
 #
 # All of this is one task, one optimizer and 300 steps. From two other starts, A was below 0.3 after 47 and 61 steps, the scaled model after 43 and 49, and B and the unscaled model never. With a quarter and with four times the rate for the two matrices, A got there after 72 and 92 steps, and B again did not.
 #
 # ### What is left for the query
 #
-# A query that has decided has hardly any say. Can we also tell what a query *does* respond to? Let us follow one small change of a query all the way to the output. Each score of this query moves by the key times the scale $c$, and the weights move as the Jacobian says. The output moves with the weights, because it is the sum of the values times the weights.
+# A query that has decided hardly responds. Can we also tell what a query *does* respond to? Let us follow one small change of a query all the way to the output. Each score of this query moves by the key times the scale $c$, and the weights move as the Jacobian says. The output moves with the weights, because it is the sum of the values times the weights.
 #
 # For one query $q$, the three steps have these derivatives:
 #
@@ -688,7 +688,7 @@ recap()
 # **Question R3** (2 points, graded by a person). "Without scaling, gradients vanish." Confirm or correct this sentence with two numbers from your own runs of this notebook, and say what each number shows.
 
 # %% question R3 [markdown] points=2
-# Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled and 0.31 scaled. But the query matrix's gradient at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. What vanishes is the contribution of the queries that have decided: nearly three quarters of the queries make 2% of the sum of squared norms. This matters, because the unscaled model learns in about 50 steps if its gradient is passed back through the scaled softmax.
+# Half true. The query matrix's gradient at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. What vanishes is the contribution of the queries that have decided: nearly three quarters of the queries make 2% of the sum of squared norms. (The Jacobian of softmax does shrink, from a mean norm of 0.31 to 0.05 at d = 1024.) This matters, because the unscaled model learns in about 50 steps if its gradient is passed back through the scaled softmax.
 #
 # | points | for |
 # |---|---|

@@ -73,7 +73,7 @@ def gradient_at_zero(attention_entropy: Any, draw: Inputs) -> Any:
     nearly = draw.give(torch.tensor([[1 - 1e-5, 1e-5, 0]], dtype=torch.float64))
     of_scores = partial(after_softmax, attention_entropy)
     certain = [
-        attention_entropy(torch.eye(3, dtype=dtype)).abs() < 1e-10
+        attention_entropy(torch.eye(3, dtype=dtype)).abs() < 1e-11
         for dtype in (torch.float64, torch.float32)
     ]
     edges = attention_entropy(nearly), certain, w.grad.isnan(), w.grad.isinf()

@@ -174,7 +174,7 @@ for hidden in (math.log(3), 200.0):
 #
 # ### The future
 #
-# A *mask* is a boolean table with a row per query and a column per key, and in these lessons **`True` means that this query may look at this key**. `scaled_dot_product_attention` reads masks in the same way. If no query may look ahead, query i may look at keys 0 to i. These keys form a triangle, which is called a *causal mask*.
+# A *mask* is a boolean table with a row per query and a column per key, and in these lessons **`True` means that this query may look at this key**. `scaled_dot_product_attention` reads masks in the same way. If no query may look ahead, query i may look at keys 0 to i. The entries that are `True` form a triangle, which is called a *causal mask*.
 
 # %%
 causal = torch.ones(3, 3, dtype=torch.bool).tril()
@@ -321,7 +321,7 @@ plot.masks(
 )
 
 # %% [markdown]
-# The fourth mask is called a *sliding window*, in which each query sees itself and the token before it. The last mask is for packed training texts: two texts share a row, tokens 0 to 2 and tokens 3 and 4, and neither may look into the other. If two users' texts share a row and this mask is missing, a model answers one user with what it has read in the text of the other.
+# The fourth mask is called a *sliding window*, in which each query sees itself and the token before it. The last mask is for packed training texts: two texts share a row, tokens 0 to 2 and tokens 3 and 4, and neither may look into the other. Without this mask a model learns from texts that have nothing to do with each other. If it also packs the requests of two users into one row, it can answer one of them with what it has read in the other's text.
 #
 # In the third mask, queries 3 and 4 are padding themselves, and what they get is ignored later. The rows of the real tokens, 0 to 2, are the same as in the causal mask. The reason is that the padding comes after all real tokens, so the causal mask hides it already. You need a padding mask only if the padding comes first, or if there is no causal mask.
 #
@@ -370,7 +370,7 @@ reveal("softmax of -inf, -inf, -inf", "nan")
 nothing.softmax(dim=-1), torch.full((3,), -1_000_000_000.0).softmax(dim=-1)
 
 # %% [markdown]
-# Softmax turns all three scores into `nan`. By the formula, every exponential is 0, and 0/0 is not a number. A softmax that subtracts the largest score first, as in lesson 4, already fails at −∞ − (−∞). One such row spoils the loss of the whole batch. Here are the three tokens from above, with a button for each query and key. Hide the keys of query 1 one by one, and watch where its weight goes:
+# Softmax turns all three scores into `nan`. In the formula all exponentials are 0, and 0/0 is not defined. The softmax of lesson 4 fails even earlier: it subtracts the largest score, and −∞ minus −∞ is not defined either. The loss is a mean over the batch, so a single `nan` makes the whole loss `nan`. Here are the three tokens from above, with a button for each query and key. Hide the keys of query 1 one by one, and watch where its weight goes:
 
 # %%
 three = torch.tensor([[1.0, 0, 1], [0, 1, 1], [1, 1, 2]]) / math.sqrt(2)

@@ -140,7 +140,7 @@ for seed in range(5):
 # %% [markdown]
 # All five starts end in the same way: one digit is always right, and the other is right as often as a guess among ten. Each model has given up on one of the two places. The start decides which place that is, and 300 steps of training have not changed it.
 #
-# Two heads are given the same chance. Of 24 starts (not shown), 23 got all or nearly all requests right. One start failed in an interesting way. Its two heads do read the two places, but which head reads which place does not depend on the order of the request. Head 0 reads place 5 in the request "0, then 5" and also in the request "5, then 0". So the output matrix cannot know which digit comes first, and only a fifth of the answers were right. Two heads can do what one cannot, but training has to find out how.
+# Two heads are given the same chance. Of 24 starts (not shown), 23 got all or nearly all requests right. One start failed in an interesting way. Its two heads do read the two places, but which head reads which place does not depend on the order of the request. Head 0 reads place 5 in the request "0, then 5" and also in the request "5, then 0". So the output matrix cannot know which digit comes first, and this model was right in only a fifth of the cases. Two heads can do what one cannot, but training has to find out how.
 #
 # ## By hand
 #
@@ -558,7 +558,7 @@ f"{sum(p.numel() for p in module.parameters()):,}"
 #
 # ### What do heads look at?
 #
-# What do four heads make of a task that needs four things at once? At each of eight places, the model is to name the digit before it, the digit after it, the digit at place 0, and its own digit, which is called "here" below. Nothing leads around the attention to the output, so even a token's own digit has to come through a head. (At the two ends its own digit replaces the missing neighbor.)
+# What do four heads make of a task that needs four things at once? At each of eight places, the model is to name the digit before it, the digit after it, the digit at place 0, and its own digit, which is called "here" below. The output layer sees only what the attention returns. So even a token's own digit has to come through a head. (At the two ends its own digit replaces the missing neighbor.)
 
 
 # %%
@@ -757,7 +757,7 @@ recap()
 # %% question R6 [markdown] points=3
 # (Heads may be numbered differently on another computer.) Head 0: one step back, for "before". Head 1: first column, for "place 0". Head 2: one step ahead, for "after". Head 3: smeared on average, and only "here" is lost without it.
 #
-# The averaged map cannot show how head 3 knows the digit here. It goes by the digit that asks, which decides the place it looks at (when digits are renamed, about 70% of its weight moves, and at most about 15% of any other head's); the place that comes back tells the output matrix which digit it was.
+# The averaged map cannot show how head 3 knows the digit here. It goes by the digit that asks, which decides the place it looks at (as the optional section shows); the place that comes back tells the output matrix which digit it was.
 #
 # Experiment for "head 0 looks back because of the places, not the digits": replace all digits with the same one, or shuffle the place vectors, and measure the mean weight of head 0 on the place before. If the line below the diagonal stays when the place vectors are shuffled, or goes when only the digits change, the claim is refuted. Other experiments: change only the digit at place i - 1, and count how often the answer "before" at i follows it. Or try a sequence of another length, and see whether the line continues.
 #

@@ -54,7 +54,7 @@ figures.encoder_and_decoder()
 #
 # ### What attention cannot do
 #
-# The output of a head is a weighted mean of values, and the values are a matrix times the tokens. Consider a sentence that consists of a single token. Whatever its score is, its weight is 1, so softmax has nothing to decide. The token is multiplied by the value matrix and then by the output matrix, and the two together are a linear map. For such a sentence a stack of layers is again a linear map, and no linear map can compute even the absolute value of a number.
+# The output of a head is a weighted mean of values, and the values are a matrix times the tokens. Consider a sentence that consists of a single token. Whatever its score is, its weight is 1, so softmax has nothing to decide. The token is multiplied by the value matrix and then by the output matrix, and the two together are a linear map. For such a sentence a stack of such layers, without norms, is again a linear map, and no linear map can compute even the absolute value of a number.
 #
 # A *feed-forward network* can. It consists of a matrix, a *ReLU*, which replaces negative numbers by 0, and another matrix. For |x| two hidden entries are enough. The first matrix is chosen so that they hold x and −x, and the second so that it adds what the ReLU has left of them:
 
@@ -115,7 +115,7 @@ for kind in ("bare", "post-norm", "pre-norm", "no norm"):
 #
 # ### Why the bare stack fails
 #
-# The usual explanation is that gradients vanish on their way back through the layers. To test it we need a stack whose gradient shrinks and that is sound otherwise. The last one in the next cell, "small gradients", computes forward exactly what pre-norm computes, but on the way back each block multiplies the gradient by 0.8. (`stack.py` shows how.) The cell divides the gradient at the first block by the gradient at the output of the last one, before any training, for three random starts:
+# The usual explanation is that gradients vanish on their way back through the layers. To test it we build a fourth stack, called "small gradients". Going forward, it computes exactly what pre-norm computes. Only on the way back, each block multiplies the gradient by 0.8. So it differs from pre-norm in one thing, the size of the gradient. The next cell divides the gradient at the first block by the gradient at the output of the last one, before any training, for three random starts:
 
 # %% measured
 KINDS = ("bare", "post-norm", "pre-norm", "small gradients")
@@ -369,7 +369,7 @@ reveal("the transformer is", "clearly better")
 # %% [markdown]
 # After these 130 steps the transformer is clearly better, but its lead does not last. In five runs with twice the steps, both models got 94% to 99% of the dates right. So the race does not show which of the two is the better model. It shows that attention can do the job without a recurrent network, which was new in 2017.
 #
-# The main advantage that its authors named is that nothing in it has to wait. A recurrent network can read character 18 only after the 17 before it. A transformer takes all positions through each layer at once, and a GPU can compute thousands of them side by side.
+# The main advantage that its authors named is that in training nothing in it has to wait. A recurrent network can read character 18 only after the 17 before it. A transformer takes all positions through each layer at once, and a GPU can compute thousands of them side by side.
 #
 # ### Where the decoder looks
 #
@@ -391,7 +391,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# This is the map of lesson 1, drawn by another model. If you have the map of lesson 1 at hand, compare the two. The year, the name of the month and the day are found in the same regions. The rows of the first digit and of the hyphens are smeared, because every date begins with 1 or 2 and the hyphens never move.
+# This is the map of lesson 1, drawn by another model. If you have the map of lesson 1 at hand, compare the two. The year, the name of the month and the day are found in the same regions. The rows of the first digit and of the hyphens are smeared. For the hyphens that does no harm, because they never move.
 #
 # But here the 2 of the day is read at the 2. In lesson 1 it was read at the 8, because the recurrent state at the 8 already contained the 2. The order of the rows is that of the date to be written, so the bright cells jump from the end of the text to its middle and then to its beginning.
 #

@@ -275,7 +275,7 @@ plot.heatmap(one_head / 4, labels, labels, "Where does this head look?")
 #
 # ### Exercise 9.2: the previous-token score
 #
-# How much of its weight does each head put on the token before? (`induction.one_back`, which later cells use as long as this exercise is open, is not allowed here.)
+# How much of its weight does each head put on the token before? Do not call `induction.one_back`, which later cells use as long as this exercise is not solved.
 
 # %% hints previous_token_score [markdown]
 # Which entries of one head's table belong to "one before"? Draw a 4 × 4 table and mark them. How many are there, and does row 0 have one?
@@ -431,7 +431,7 @@ print(f"with both heads on: {induction.accuracy(deep):.0%} right")
 # %% [markdown]
 # When either of them is off, less than a tenth is right, no more than by guessing among the tokens of the sequence. That was to be expected, because with one head off only one layer is left. Even a single layer that was trained alone reached no more than 26%, and this one was not trained to work alone. So the ablation shows that both heads are needed, but not that the first writes notes and the second reads them.
 #
-# The story of the notes can be tested as well. What layer 0 adds can reach the output in four ways: through the queries of layer 1, through its keys, through its values, or past layer 1 (the *rest*). The story says that only the keys matter. So we open some of these ways and close the others, where a closed way looks as if layer 0 had added nothing. This is called *path patching*, and the function that does it is in `induction.py`. Here are two such experiments:
+# The story of the notes can be tested as well. What layer 0 adds can reach the output in four ways: through the queries of layer 1, through its keys, through its values, or past layer 1 (the *rest*). The story says that only the keys matter. So we open some of these ways and close the others. What is behind a closed way gets the stream without what layer 0 has added. This is called *path patching*, and the function that does it is in `induction.py`. Here are two such experiments:
 
 # %%
 experiments = {
@@ -586,9 +586,9 @@ rises, still_copied = (
 induction.ablations(rises, still_copied)
 
 # %% [markdown]
-# Look for the short bars on the left. Without head 1.0 alone there are none: copying stays above 99%, because the others do the job. The same is true of each of the other eleven heads (not shown). Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. Zeros and means agree here, except for the last group, which contains 0.2. Without this group the loss on text rises less if means take its place.
+# Look for the short bars on the left. Without head 1.0 alone there are none: copying stays above 99%, because the others do the job. The same is true of each of the other eleven heads (not shown). Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. Zeros and means nearly agree here, except for the last group, which contains 0.2. Without this group the loss on text rises less if means take its place.
 #
-# The control makes the result strong. Without all six of the other heads text suffers, but 99% of the characters are still copied. The two groups are therefore not only needed for copying but, among the heads, enough for it. Any one of the three heads that look for repetitions is enough. If two of them are switched off, 98% or 99% of the characters are still copied, whichever two they are. (The figure shows only one of the three pairs.)
+# The control makes the result strong. Without all six of the other heads text suffers, but 99% of the characters are still copied. The two groups are therefore not only needed for copying but, among the heads, enough for it. Beside the other nine heads, any one of the three that look for repetitions is enough. If two of them are switched off, 98% or 99% of the characters are still copied, whichever two they are. (The figure shows only one of the three pairs.)
 #
 # So no single head is responsible for copying. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, remove the head alone and then together with the heads that might do the same.
 #

@@ -314,7 +314,7 @@ sets.repeat(3), sets.repeat_interleave(3)
 # %% [markdown]
 # The first function cycles through the sets, while the second finishes with one set before it starts the next. The two results have the same shape. If a model was trained with one of the functions and runs with the other, PyTorch therefore raises no error, although the heads get the wrong keys and values.
 #
-# The cache holds the sets before they are repeated, because the copies are needed only while attention is computed. PyTorch's own attention does without the copies altogether when it is called with `enable_gqa=True`.
+# The cache holds the sets before they are repeated, because the copies are needed only while attention is computed. PyTorch's own attention can do without the copies altogether if it is called with `enable_gqa=True`.
 #
 # ### Exercise 10.4: repeat keys and values
 #

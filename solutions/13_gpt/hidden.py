@@ -131,12 +131,13 @@ def about(p: Tensor) -> Any:
 
 @check("GPT", points=1)
 def how_it_begins(model_class: Any, draw: Inputs) -> Any:
-    """What matrices begin with, other sizes, the longest text and a longer one, and two models side by side."""
+    """What parameters begin with, other sizes, the longest text and a longer one, and two models side by side."""
     model, other = model_class(300, 40, 48, 4, 2), model_class(300, 40, 48, 4, 2)
     matrices = {
         name: about(p) for name, p in sorted(model.named_parameters()) if p.dim() > 1
     }
     gains = {name: p for name, p in sorted(model.named_parameters()) if "norm" in name}
+    zeros = [name for name, p in sorted(model.named_parameters()) if not p.any()]
     independent = not model.token_embedding.weight.equal(other.token_embedding.weight)
     other.load_state_dict(model.state_dict())
     tokens = drawn_tokens(draw, 300, 1, 40)
@@ -149,6 +150,7 @@ def how_it_begins(model_class: Any, draw: Inputs) -> Any:
     return (
         matrices,
         gains,
+        zeros,
         independent,
         copied,
         error_of(model, torch.cat([tokens, tokens], dim=1)),

@@ -176,6 +176,10 @@ gpt.mutant("another_matrix_for_the_output", "self.norm = nn.LayerNorm(d_model)",
     "self.norm = nn.LayerNorm(d_model)\nself.out = nn.Linear(d_model, vocab_size, bias=False)",
     "self.norm(x) @ self.token_embedding.weight.mT", "self.out(self.norm(x))", hint=3,
     says="The output matrix is a parameter of its own. It is the matrix of token_embedding, used again.")
+gpt.mutant("biases_begin_as_zeros", "for parameter in self.parameters():",
+    "for name, parameter in self.named_parameters():\n    if name.endswith('bias'):\n        nn.init.zeros_(parameter)\n"
+    "for parameter in self.parameters():",
+    says="Biases begin as zeros. Only matrices get the normal numbers; biases stay as PyTorch makes them.")
 gpt.mutant("a_bias_for_the_output", "self.norm = nn.LayerNorm(d_model)",
     "self.norm = nn.LayerNorm(d_model)\nself.out = nn.Linear(d_model, vocab_size)\nself.out.weight = self.token_embedding.weight",
     "self.norm(x) @ self.token_embedding.weight.mT", "self.out(self.norm(x))", hint=3,
