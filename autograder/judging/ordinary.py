@@ -32,7 +32,7 @@ sys.float_info sys.maxsize sys.stderr sys.stdout sys.version sys.version_info te
 torch.backends torch.backends.cuda torch.backends.cudnn.allow_tf32 torch.backends.cudnn.benchmark
 torch.backends.cudnn.deterministic torch.backends.cudnn.enabled torch.backends.cudnn.is_available
 torch.backends.cudnn.version torch.backends.mps torch.cuda torch.mps torch.nn torch.nn.utils.clip_grad_norm_
-torch.nn.utils.clip_grad_value_ torch.nn.utils.parameters_to_vector torch.nn.utils.rnn
+torch.nn.utils.clip_grad_value_ torch.nn.utils.parameters_to_vector torch.nn.utils.parametrize torch.nn.utils.rnn
 torch.nn.utils.vector_to_parameters torch.profiler.record_function
 torch.testing torch.version traceback.format_exc traceback.print_exc types.SimpleNamespace typing typing.* warnings
 """)
@@ -72,7 +72,7 @@ logging.setLogRecordFactory matplotlib.backends
 matplotlib.sphinxext matplotlib.testing numpy.info numpy.load operator.attrgetter operator.methodcaller pandas.eval
 pandas.read_pickle PIL.ImageMath sklearn.utils string.Formatter timeit.repeat timeit.timeit torch.autograd.graph
 torch.autograd.profiler_util torch.cuda.CUDAPluggableAllocator torch.load torch.nn.utils.parametrizations
-torch.nn.utils.parametrize torch.nn.utils.prune torch.nn.utils.spectral_norm torch.nn.utils.weight_norm torch.random
+torch.nn.utils.prune torch.nn.utils.spectral_norm torch.nn.utils.weight_norm torch.random
 typing.get_type_hints unittest.mock
 """)  # in those modules, what finds or runs something that a text names, knows how inputs were drawn, or keeps hooks
 LEADING = listed("""

@@ -275,7 +275,7 @@ plot.heatmap(one_head / 4, labels, labels, "Where does this head look?")
 #
 # ### Exercise 9.2: the previous-token score
 #
-# How much of its weight does each head put on the token before? Do not call `induction.one_back`, which later cells use as long as this exercise is not solved.
+# How much of its weight does each head put on the token before? (`induction.one_back` is not allowed here. Later cells use it as long as this exercise is not solved.)
 
 # %% hints previous_token_score [markdown]
 # Which entries of one head's table belong to "one before"? Draw a 4 × 4 table and mark them. How many are there, and does row 0 have one?
