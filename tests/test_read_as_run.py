@@ -9,6 +9,7 @@ from autograder.authoring.sample_submissions import submission
 from autograder.grading.grade import RECORD
 from autograder.judging import syntax
 from autograder.judging.allowed import CodeReader
+from autograder.judging.parsing import BARE_MAGIC
 from autograder.judging.syntax import Code
 
 from .conftest import needs_sandbox
@@ -105,3 +106,10 @@ def test_what_is_not_read_does_not_run(package, right, cell: str) -> None:
     shown = next(found["outputs"] for found in made["cells"] if found["id"] == "x")
     assert [output["text"] for output in shown if output.get("name") == "stdout" and output["text"] == "it ran\n"] == []
     assert points_in(made["metadata"][RECORD]) == package.key.points()
+
+
+def test_a_cell_of_blanks_after_a_command_is_read_once() -> None:
+    """The pattern of a bare `pip` went over them in every way there is: 12 s of the judge's time, not milliseconds."""
+    cell = "pip x" + " " * 4900 + "\n" * 97_000 + "y"
+    assert BARE_MAGIC.fullmatch(cell.strip()) is None
+    assert BARE_MAGIC.fullmatch("pip install  torch") is not None
