@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 STARTS = ("start_new_thread", "start_new", "start_joinable_thread", "_start_new_thread", "_start_joinable_thread")
-_notes: dict[int, Callable[[], object] | None] = {}  # what to call where such a thread starts another one
+_notes: dict[int, Callable[[], object]] = {}  # what to call where such a thread starts another one
 
 
 @lru_cache(maxsize=1)
@@ -20,10 +20,10 @@ def watch_threads() -> None:
     for module in (_thread, threading):
         for name in STARTS:
             if start := vars(module).get(name):
-                setattr(module, name, noticing(start))
+                setattr(module, name, noted(start))
 
 
-def noticing(start: Callable[..., Any]) -> Callable[..., Any]:
+def noted(start: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that starts a thread as another one does, and says so where the calling thread is watched."""
 
     def start_noticed(*given: Any, **options: Any) -> Any:
@@ -43,4 +43,7 @@ def noting_threads(note: Callable[[], object]) -> Iterator[None]:
     try:
         yield
     finally:
-        _notes[this] = before
+        if before:
+            _notes[this] = before
+        else:
+            del _notes[this]
