@@ -106,7 +106,7 @@ def test_the_table_says_what_is_next_without_color() -> None:
     assert "✗ <a href='07_x/07_x.ipynb#cell-id=other'>7.2 other</a> tried, 1 point" in html
     assert "<span aria-hidden='true'>████████░░</span><br>4 of 5 points" in html
     done = Overview([lesson_progress(PRINTS, {"07_x": {"attend": "passed", "other": "passed"}})])
-    assert "Everything is passed." in repr(done)
+    assert "Everything that counts is passed." in repr(done)
 
 
 def test_what_is_next_follows_what_was_begun_last_and_comes_back_to_what_was_skipped() -> None:
@@ -119,7 +119,15 @@ def test_what_is_next_follows_what_was_begun_last_and_comes_back_to_what_was_ski
     assert following({}) == "Next: attend in lesson 6. X"
     assert following({"07_x": {"attend": "tried"}}) == "Next: attend in lesson 7. X"
     assert following({"07_x": passed}) == "Next: attend in lesson 6. X"
-    assert following({"06_x": passed, "07_x": passed}) == "Everything is passed."
+    assert following({"06_x": passed, "07_x": passed}) == "Everything that counts is passed."
+
+
+def test_an_optional_exercise_is_no_next_one_and_counts_nothing() -> None:
+    optional = PRINTS | {"exercises": {"attend": {"points": 4}, "other": {"points": 0}}}
+    shown = Overview([lesson_progress(optional, {"07_x": {"attend": "passed"}}, titles=TITLES)])
+    line, following = repr(shown).splitlines()
+    assert line.endswith("4 of 4 points: ✓ 7.1 attend passed, 4 points; ○ 7.2 other not started, optional")
+    assert following == "Everything that counts is passed."
 
 
 def test_the_number_of_an_exercise_is_that_of_its_heading(course: Course) -> None:

@@ -127,6 +127,15 @@ def test_an_exercise_without_hidden_checks_is_found(scratch: Course) -> None:
     )
 
 
+def test_an_exercise_without_points_says_that_it_is_optional(scratch: Course) -> None:
+    lesson = spoil(scratch, "hidden.py", r'(@battery\("project_qkv", points=)1\)\n', r"\g<1>0)\n")
+    lesson = spoil(scratch, "checks.py", r'(@check\("project_qkv", points=)\d', r"\g<1>0")
+    problems = "".join(missing_part_problems(package_of(lesson).key, read_lesson(lesson)))
+    assert "project_qkv: its heading says (optional, without points) if, and only if," in problems
+    lesson = spoil(scratch, "lesson.py", r"(### Exercise 2.1: [^\n]*)", r"\1 (optional, without points)")
+    assert "optional" not in "".join(missing_part_problems(package_of(lesson).key, read_lesson(lesson)))
+
+
 def test_a_check_that_no_mistake_fails_is_found(scratch: Course) -> None:
     idle = (
         '@check("attend", points=1)\ndef idle(attend: Any, draw: Inputs) -> Any:\n    """Idle."""\n    return 1\n\n\n'

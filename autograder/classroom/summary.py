@@ -80,7 +80,7 @@ def row(line: SummaryRow) -> str:
     """Return one line as a row of the table."""
     link = f"<a href='#{escape(line.anchor)}'>{escape(line.name)}</a>"
     points = "–" if line.reason == WAITING else f"{line.points:g}"
-    return tr(link, f"{points} of {line.of:g}", str(with_code(line.reason)).replace("\n", " "))
+    return tr(link, f"{points} of {line.of:g}" if line.of else "optional", str(with_code(line.reason)).replace("\n", " "))
 
 
 def tr(*cells: str) -> str:

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 3. Scaling
 #
-# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model that does not. You should have done lesson 2 and know what a variance is. About 115 minutes, in two sittings, of which the first ends before "Does a model notice?". One section at the end is optional.
+# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model that does not. You should have done lesson 2 and know what a variance is. About 100 minutes, in two sittings, of which the first ends before "Does a model notice?". The optional sections at the end take another 25.
 #
 # ## The idea
 #
@@ -267,6 +267,17 @@ plot.heatmap(
 
 # %% [markdown]
 # Now put weights close to [0, 0, 1] into the formula, and every entry of the table has a factor that is almost 0. A saturated softmax hardly responds to its scores anymore.
+#
+# How much does that matter in dimension 1024? The next cell makes such a table for each of the 500 rows of "Three ways to scale", and prints the mean of their norms. (`jacrev` is PyTorch's function for such tables, and `vmap` applies it to one row after another.)
+
+# %%
+jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
+for name in ("unscaled", "over √d"):
+    tables = jacobian_of_rows(scores_of_dimension(1024) * FACTORS[name](1024))
+    print(f"{name:9} {tables.flatten(-2).norm(dim=-1).mean():.2f}")
+
+# %% [markdown]
+# With scaling, softmax responds six times as strongly to a change of its scores. The small number is what people mean when they say that gradients vanish without scaling.
 #
 # ### Exercise 3.3: the Jacobian of softmax
 #
@@ -537,7 +548,7 @@ draw_losses(
 #
 # All of this is one task, one optimizer and 300 steps. From two other starts, A was below 0.3 after 47 and 61 steps, the scaled model after 43 and 49, and B and the unscaled model never. With a quarter and with four times the rate for the two matrices, A got there after 72 and 92 steps, and B again did not.
 #
-# ### What is left for the query
+# ### Optional: what is left for the query
 #
 # A query that has decided hardly responds. Can we also tell what a query *does* respond to? Let us follow one small change of a query all the way to the output. Each score of this query moves by the key times the scale $c$, and the weights move as the Jacobian says. The output moves with the weights, because it is the sum of the values times the weights.
 #
@@ -576,7 +587,7 @@ figures.responses(cases, tables, "An output responds only if it mixes what diffe
 #
 # In the middle the weights are the same, but the keys are close together and so are the values, so little varies. On the right, the points are as far apart as on the left, but one key has nearly everything, and little more than a thousandth of the first response is left.
 #
-# ### Exercise 3.5: the response to the query
+# ### Exercise 3.5: the response to the query (optional, without points)
 #
 # Compute this table from the weights, for any number of queries at once. As in exercise 3.3, PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) and complex numbers are not allowed. To test your function, compare it with `tables`, which PyTorch computed above for `cases` with a scale of 1.
 
@@ -609,10 +620,9 @@ def query_jacobian(weights: Tensor, key: Tensor, value: Tensor, scale: float) ->
 # %% [markdown]
 # ### Optional: what is left in dimension 1024
 #
-# How large are such responses for random vectors of dimension 1024? The next cell measures two tables for each of the 500 queries of "Three ways to scale". The first is $J$ of exercise 3.3 and says how the weights respond to their scores. The second says how they respond to the query. It is $J$ times $c\,K$, because the query moves the scores by the factor times the keys. It prints the mean norm of either table, and in its last column the median of the second. (PyTorch's `jacrev`, which `vmap` applies to each row, makes the tables even if the exercise is unsolved.)
+# How large are such responses for random vectors of dimension 1024? The next cell measures two tables for each of the 500 queries of "Three ways to scale". The first is $J$ of exercise 3.3 and says how the weights respond to their scores, as above. The second says how they respond to the query. It is $J$ times $c\,K$, because the query moves the scores by the factor times the keys. It prints the mean norm of either table, and in its last column the median of the second.
 
 # %%
-jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
 q, k = vectors_of_dimension(1024)
 print("             to the scores  to the query      median")
 for name, factor in FACTORS.items():
@@ -623,7 +633,7 @@ for name, factor in FACTORS.items():
     print(f"{name:12} {means} {norms[1].median():11.4f}")
 
 # %% [markdown]
-# In the column *to the scores*, the mean norm is 0.05 without scaling and 0.31 over √d. So the scaled softmax responds six times as strongly to a change of its scores. (The 0.24 of the last row, $\sqrt{15}/16$, is the response of sixteen equal weights.) This column is what "gradients vanish" is about.
+# The column *to the scores* has the two numbers from before, 0.05 without scaling and 0.31 over √d. (The 0.24 of the last row, $\sqrt{15}/16$, is the response of sixteen equal weights.)
 #
 # The column *to the query* contradicts it, because the same change of a query moves a score 32 times as far if nothing divides the score by 32. Softmax responds a sixth as strongly, but to a change that is 32 times as large. The unscaled weights therefore respond about five times as strongly as the scaled ones, 1.52 against 0.31.
 #
@@ -674,7 +684,7 @@ scores.grad
 # | scaled scores | `query @ key.mT / sqrt(d_k)` | before softmax; the same character in every dimension |
 # | over $d_k$ | makes scores of random vectors nearly 0 | attention starts as an average; larger steps make up for it |
 # | Jacobian of softmax | $w_i(\delta_{ij} - w_j)$ | rows sum to 0; near 0 where softmax is saturated |
-# | response to the query | $c\,\text{Cov}(v, k)$ under the weights | 0 where one key has everything |
+# | response to the query (optional) | $c\,\text{Cov}(v, k)$ under the weights | 0 where one key has everything |
 # | unscaled training | a larger first gradient, and little learning | the queries that have decided get hardly any gradient |
 #
 # %%

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 8. The transformer block
 #
-# After this lesson you can build the block that transformers are made of, and say what each of its parts is for. You can assemble a whole model from two such blocks, and let it write dates. And you can find out why a model does not learn. You should have done lessons 5 to 7. About 130 minutes, in two sittings, of which the first ends before "The decoder looks twice".
+# After this lesson you can build the block that transformers are made of, and say what each of its parts is for. You can assemble a whole model from two such blocks, and let it write dates. And you can find out why a model does not learn. You should have done lessons 5 to 7. About 140 minutes, in three sittings, which end before "The decoder looks twice", before "When a model does not learn", and at the end. An optional section takes another 15.
 #
 # ## The idea
 #
@@ -109,56 +109,9 @@ for kind in ("bare", "post-norm", "pre-norm", "no norm"):
     print(f"{kind:10} {first:.1f} to {last:.1f}  {after}")
 
 # %% [markdown]
-# After 50 steps the bare stack is no better than a guess among ten digits, whose loss is $\ln 10 = 2.30$, and it never learns anything. Post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to more than twice their size before any training, and learning takes about as long as with post-norm. With 48 blocks the growth becomes a problem (in one run the standard deviation reached 82, against 2.7 with pre-norm).
+# After 50 steps the bare stack is no better than a guess among ten digits, whose loss is $\ln 10 = 2.30$, and it never learns anything. (An optional section near the end looks for the reason.) Post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to more than twice their size before any training, and learning takes about as long as with post-norm. With 48 blocks the growth becomes a problem (in one run the standard deviation reached 82, against 2.7 with pre-norm).
 #
 # The original transformer was trained with post-norm and with a learning rate that started tiny. Larger models of this kind need such a start (Xiong et al., below), but this small one does not.
-#
-# ### Why the bare stack fails
-#
-# The usual explanation is that gradients vanish on their way back through the layers. To test it we build a fourth stack, called "small gradients". Going forward, it computes exactly what pre-norm computes. Only on the way back, each block multiplies the gradient by 0.8. So it differs from pre-norm in one thing, the size of the gradient. The next cell divides the gradient at the first block by the gradient at the output of the last one, before any training, for three random starts:
-
-# %% measured
-KINDS = ("bare", "post-norm", "pre-norm", "small gradients")
-for kind in KINDS:
-    ratios = [stack.gradients(kind, seed)[0] for seed in range(3)]
-    print(f"{kind:15}", [f"{ratio:.1f}" for ratio in ratios])
-
-# %% [markdown]
-# In the bare stack a half of the gradient arrives from the first start, and a tenth from the other two. In the control less than a tenth arrives from every start, so if the size of the gradient were what mattered, the control should fail as well.
-
-# %% measured
-losses = stack.train("small gradients", steps=100)
-print(f"small gradients, after 100: {losses[-1]:.2f}")
-
-# %% [markdown]
-# It learns as well as plain pre-norm. Adam divides each gradient by its usual size, so the size of a gradient hardly matters to it.
-#
-# Let us look at the way forward instead. In order to reverse a sequence, a stack must be able to tell its eight tokens apart. How alike are they? The figure shows the mean cosine between every two of them in the untrained stacks, before the first block and after each of the twelve. A mean of 1 says that all eight point in the same direction. ("Small gradients" has the same line as pre-norm.)
-
-# %% measured
-plot.curves(
-    range(13),
-    {kind: stack.likeness(kind) for kind in KINDS[:3]},
-    "Where branches replace the stream, all tokens become alike",
-    xlabel="blocks passed",
-    ylabel="mean cosine between two tokens",
-    from_zero=True,
-    alt="All lines start near 0. The bare stack reaches 1 within three blocks. Post-norm stays low, and pre-norm lower still.",
-)
-
-# %% [markdown]
-# The bare stack is at 1.00 after three blocks. Its eight tokens have become all but equal, and later blocks can hardly tell them apart. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below). The likely reason is that every attention layer averages over the tokens, and averages of averages become equal. The additions prevent the collapse, because a token to which something is added stays similar to what it was.
-#
-# The table sets the two explanations side by side. *Gradient* is the share that arrives at the first block, *cosine* is the mean cosine after twelve blocks, and each range is that of three starts.
-#
-# | | gradient | cosine | learns |
-# |---|---|---|---|
-# | bare | 0.1 to 0.5 | 1.00 | no |
-# | post-norm | 0.6 to 0.9 | 0.42 to 0.66 | yes |
-# | pre-norm | 1.2 to 1.3 | 0.19 to 0.36 | yes |
-# | small gradients | 0.1 | 0.19 to 0.36 | yes |
-#
-# The size of the gradient does not tell which stack learns, and the collapse does. That is evidence and not a proof, since only one of the stacks collapses, and it is also the only one without additions.
 #
 # ### Exercise 8.1: the block
 #
@@ -507,6 +460,53 @@ except NotImplementedError:
 # %% [markdown]
 # Your number may differ from the first one by a few points, because PyTorch's attention has biases and draws its first weights differently. Another seed makes as much of a difference. From four seeds, these blocks got 92% to 98% and PyTorch's got 90% to 98%.
 #
+# ### Optional: why the bare stack fails
+#
+# The bare stack of "Where the norm belongs" learned nothing. The usual explanation is that gradients vanish on their way back through the layers. To test it we build a fourth stack, called "small gradients". Going forward, it computes exactly what pre-norm computes. Only on the way back, each block multiplies the gradient by 0.8. So it differs from pre-norm in one thing, the size of the gradient. The next cell divides the gradient at the first block by the gradient at the output of the last one, before any training, for three random starts:
+
+# %% measured
+KINDS = ("bare", "post-norm", "pre-norm", "small gradients")
+for kind in KINDS:
+    ratios = [stack.gradients(kind, seed)[0] for seed in range(3)]
+    print(f"{kind:15}", [f"{ratio:.1f}" for ratio in ratios])
+
+# %% [markdown]
+# In the bare stack a half of the gradient arrives from the first start, and a tenth from the other two. In the control less than a tenth arrives from every start, so if the size of the gradient were what mattered, the control should fail as well.
+
+# %% measured
+losses = stack.train("small gradients", steps=100)
+print(f"small gradients, after 100: {losses[-1]:.2f}")
+
+# %% [markdown]
+# It learns as well as plain pre-norm. Adam divides each gradient by its usual size, so the size of a gradient hardly matters to it.
+#
+# Let us look at the way forward instead. In order to reverse a sequence, a stack must be able to tell its eight tokens apart. How alike are they? The figure shows the mean cosine between every two of them in the untrained stacks, before the first block and after each of the twelve. A mean of 1 says that all eight point in the same direction. ("Small gradients" has the same line as pre-norm.)
+
+# %% measured
+plot.curves(
+    range(13),
+    {kind: stack.likeness(kind) for kind in KINDS[:3]},
+    "Where branches replace the stream, all tokens become alike",
+    xlabel="blocks passed",
+    ylabel="mean cosine between two tokens",
+    from_zero=True,
+    alt="All lines start near 0. The bare stack reaches 1 within three blocks. Post-norm stays low, and pre-norm lower still.",
+)
+
+# %% [markdown]
+# The bare stack is at 1.00 after three blocks. Its eight tokens have become all but equal, and later blocks can hardly tell them apart. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below). The likely reason is that every attention layer averages over the tokens, and averages of averages become equal. The additions prevent the collapse, because a token to which something is added stays similar to what it was.
+#
+# The table sets the two explanations side by side. *Gradient* is the share that arrives at the first block, *cosine* is the mean cosine after twelve blocks, and each range is that of three starts.
+#
+# | | gradient | cosine | learns |
+# |---|---|---|---|
+# | bare | 0.1 to 0.5 | 1.00 | no |
+# | post-norm | 0.6 to 0.9 | 0.42 to 0.66 | yes |
+# | pre-norm | 1.2 to 1.3 | 0.19 to 0.36 | yes |
+# | small gradients | 0.1 | 0.19 to 0.36 | yes |
+#
+# The size of the gradient does not tell which stack learns, and the collapse does. That is evidence and not a proof, since only one of the stacks collapses, and it is also the only one without additions.
+#
 # ## What can go wrong
 #
 # **No causal mask in training.** The decoder is given the right answer, shifted by one. If it may look ahead, then every character that it is to predict, apart from the last, is among its inputs. **Predict**: without the mask, what share of dates does it get right in training, and what share on its own?
@@ -544,13 +544,13 @@ seen = model.write(y, memory, torch.ones_like(mask))
 f"{int((~mask).sum())} padded places, and a logit moves by up to {(hidden - seen).abs().max():.0f}"
 
 # %% [markdown]
-# **A branch that forgets to add.** If you write `x = self.dropout(...)` instead of `x = x + self.dropout(...)`, PyTorch raises no error, but the branch replaces the stream. Without any addition you have the bare stack of this lesson, which learns nothing.
+# **A branch that forgets to add.** If you write `x = self.dropout(...)` instead of `x = x + self.dropout(...)`, PyTorch raises no error, but the branch replaces the stream. Without any addition you have the bare stack of this lesson, which learned nothing.
 #
 # **Dropout left on.** In training mode a model with dropout writes something different every time, so call `model.eval()` before it writes and `model.train()` before it learns again.
 #
 # **Ten passes for ten characters.** The loop computes 1 + 2 + … + 10 = 55 positions, of which 45 have been computed before. Lesson 10 keeps what can be kept.
 #
-# ### Optional: when a model does not learn
+# ### When a model does not learn
 #
 # Sooner or later a model of your own will not learn, and most often no error will tell you why. Guessing takes days. It is faster to ask five questions in this order, because each of them rules out a whole family of mistakes and the first ones cost only seconds:
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 9. Train it, look inside
 #
-# After this lesson you can train a language model and judge it by more than its loss. You can also find the heads that do a job by a score instead of by eye, and test such a claim by taking a head away. You need lesson 8. About 155 minutes, in two sittings, of which the first ends before "Back to the twelve".
+# After this lesson you can train a language model and judge it by more than its loss. You can also find the heads that do a job by a score instead of by eye, and test such a claim by taking a head away. You need lesson 8. About 150 minutes, in two sittings, of which the first ends before "Back to the twelve".
 #
 # ## The idea
 #
@@ -592,7 +592,7 @@ induction.ablations(rises, still_copied)
 #
 # So no single head is responsible for copying. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, remove the head alone and then together with the heads that might do the same.
 #
-# ### When did it learn that?
+# ### Optional: when did it learn that?
 #
 # While the larger model was trained, its trainer `pretrain.py` noted every 100 steps how well it copies strings that it has never seen:
 

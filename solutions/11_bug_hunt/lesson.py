@@ -278,7 +278,7 @@ except NotImplementedError:
     print("not yet: exercise 11.2 is still open")
 
 # %% [markdown]
-# One trial misses Bo, because it happened to draw a single key, and a single key gets all the attention whatever its score is. Cleo and Dag show the same number in this trial, since both give that key's value to a query that may see nothing. Ten trials find Bo, but no number of trials finds Eve. Each attention gets tensors of its own, so her changes have no effect, and the numbers that she returns are right. A comparison of results can only find bugs in results.
+# One trial misses Bo, because it happened to draw a single key, and a single key gets all the attention whatever its score is. Cleo and Dag show the same number in this trial, since both give that key's value to a query that may see nothing. Ten trials find Bo's bug, but no number of trials finds Eve's. Her results are right. What she changes is her inputs, and each attention is given tensors of its own, so nobody notices. A comparison of results can only find bugs in results.
 #
 # ### Questions whose answer you know
 #

@@ -606,7 +606,7 @@ except NotImplementedError:
 # %% [markdown]
 # For a text of your own, replace `some` with `open("mine.txt").read().splitlines()`, whose lines may have at most 48 tokens. `torch.save(inventor.state_dict(), "inventor.pt")` keeps what the model has learned, and `inventor.load_state_dict(torch.load("inventor.pt"))` brings it back.
 #
-# ### The same text with less work
+# ### Optional: the same text with less work
 #
 # For each new token, `write` hands the model the whole line again, and the model computes every position anew. Lesson 10 had the remedy: the keys and values of a token that has been read never change, so a cache can keep them. **Predict** how many tokens pass through the first block while a line of 20 tokens is written one by one, without a cache and with one.
 
