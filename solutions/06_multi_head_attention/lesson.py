@@ -140,7 +140,9 @@ for seed in range(5):
 # %% [markdown]
 # All five starts end in the same way: one digit is always right, and the other is right as often as a guess among ten. Each model has given up on one of the two places. The start decides which place that is, and 300 steps of training have not changed it.
 #
-# Two heads are given the same chance. Of 24 starts (not shown), 23 got all or nearly all requests right. One start failed in an interesting way. Its two heads do read the two places, but which head reads which place does not depend on the order of the request. Head 0 reads place 5 in the request "0, then 5" and also in the request "5, then 0". So the output matrix cannot know which digit comes first. That alone would cost half of the answers, and this model got even fewer of them right, one in five. Two heads can do what one cannot, but training has to find out how.
+# Two heads are given the same chance. Of 24 starts (not shown), 23 got all or nearly all requests right. One start failed in an interesting way. Its two heads do read the two places, but which head reads which place does not depend on the order of the request. Head 0 reads place 5 in the request "0, then 5" and also in the request "5, then 0". So the output matrix cannot know which digit comes first. That alone would cost half of the answers, and this model got even fewer of them right, one in five.
+#
+# Two heads can do what one cannot, but training has to find out how.
 #
 # ## By hand
 #
