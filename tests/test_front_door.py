@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from autograder.authoring.lesson import minutes_of, read_lesson
 from autograder.paths import find_course
 
 from .test_packaging import make_targets
@@ -41,6 +42,14 @@ def test_the_readme_gives_each_lesson_the_time_that_the_lesson_gives() -> None:
     for lesson in find_course().lessons():
         minutes = re.findall(r"About (\d+) minutes", lesson.lesson_py.read_text(encoding="utf-8"))
         assert re.findall(rf"{lesson.name}\.ipynb\).*\| (\d+) min \|", text) == minutes, lesson.name
+
+
+@pytest.mark.parametrize("page", ["README.md", "solutions/index.py"])
+def test_the_hours_of_the_core_are_those_of_its_lessons(page: str) -> None:
+    core = [lesson for lesson in find_course().lessons() if 1 <= int(lesson.name[:2]) <= 8]
+    minutes = [minutes_of(read_lesson(lesson), lesson) for lesson in core]
+    hours = {14: "fourteen", 15: "fifteen", 16: "sixteen"}[round(sum(minutes) / 60)]
+    assert f"or {hours} if you read quickly" in (ROOT / page).read_text()
 
 
 def test_what_decides_about_a_change_runs_the_commands_that_the_readme_names() -> None:
