@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 1. Why attention?
 #
-# After this lesson you can say what a network forgets if it reads the whole text before it writes. You can also build a lookup that can be trained, and read what attention looks at while it translates. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 70 minutes, and 35 more for the optional section at the end, in which you build attention as it was first published in 2014.
+# After this lesson you can say what a network forgets if it reads the whole text before it writes. You can also build a lookup that can be trained, and read what attention looks at while it translates. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes, and 35 more for the optional section at the end, in which you build attention as it was first published in 2014.
 #
 # ## The idea
 #
@@ -174,7 +174,7 @@ for length in (2, 8, 16):
     print(f"{length:2} words: first / last = {size[0] / size[-1]:.0e}")
 
 # %% [markdown]
-# In this draw about six tenths of the gradient are left after one step, and less than a thousandth after 15. So when training begins, a distant word has almost no influence on what is written. But does this stop a model that learns?
+# With these random numbers, about six tenths of the gradient are left after one step, and less than a thousandth after 15. So when training begins, a distant word has almost no influence on what is written. But does this stop a model that learns?
 #
 # The next function changes one thing at a time. The model reads `read` words. It must then write the first `first` of these words, and repeat them until it has written them `times` times. With `read=16, first=4, times=1`, for instance, it reads sixteen words and writes the first four once.
 
@@ -193,7 +193,7 @@ for steps in (250, 750):
     print(f"{steps} steps, the first 4 of 16: {repeating(16, 4, 1, steps):4.0%}")
 
 # %% [markdown]
-# This model reads as many words as the one that failed, but it has only four of them to remember. After 250 steps it does not get even those right, so at this point distance alone is enough to fail. After 750 steps it nearly always does (82% to 99% in five runs). Distance makes learning slower, but it does not stop it.
+# This model reads as many words as the one that failed, but it has only four of them to remember. After 250 steps it does not get even those right, so at this point distance alone is enough to fail. After 750 steps it mostly does (82% to 99% in five runs). Distance makes learning slower, but it does not stop it.
 #
 # The other candidates can be tested in the same way. If four words have to be written four times over, there are 16 words to write and four to remember. And three times the training shows what too little training was to blame for:
 
@@ -205,11 +205,13 @@ for length in (8, 16):
 # %% [markdown]
 # Writing 16 words is no problem. With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs). That is far better than before and far from good. The model for 16 words is still never right.
 #
-# So the model can learn to read across 16 words, and it can write 16 words, but in 750 steps it does not learn to *keep* 16 words in one state. That is the bottleneck: not a law that the words cannot pass, but a code for them that is too hard to learn. More training moves the limit a little, and attention moves it a long way.
+# What stopped the model, then? After 250 steps distance alone is enough to make it fail, whatever has to be remembered. After 750 steps distance is overcome, and writing 16 words was no problem from the start. But the model has not learned to *keep* 16 words in one state, and this is the bottleneck.
+#
+# The bottleneck does not make it impossible for the words to get through, because a state of 64 numbers has room for them. The model would have to find a way to store them all in one vector, and that is too hard to learn in so few steps. More training moves the limit a little, and attention moves it a long way.
 #
 # ## By hand
 #
-# Take the toy shares of the figure with the arrows into *context*: 0.1, 0.05, 0.6, 0.2 and 0.05. Give the five states two dimensions: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Compute the context on paper, by multiplying each state by its share and adding everything up.
+# Take the toy shares of the first figure in "Looking back": 0.1, 0.05, 0.6, 0.2 and 0.05. Give the five states two dimensions: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Compute the context on paper, by multiplying each state by its share and adding everything up.
 
 # %%
 shares = torch.tensor([0.1, 0.05, 0.6, 0.2, 0.05])
@@ -342,7 +344,7 @@ plot.heatmap(
 # %% [markdown]
 # Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front. Nobody has told it what a month is.
 #
-# The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same position in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space, and the last three columns are the padding. Nobody has hidden it, and the row of the second 5 has half of its weight there. Lesson 5 shows how to hide it.
+# The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same position in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space, and the last three columns are the padding. The row of the second 5 has half of its weight on them, because nothing has told the model that there is nothing to read. Lesson 5 shows how to hide the padding.
 #
 # ### What attention changes
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 8. The transformer block
 #
-# After this lesson you can build the block that transformers are made of, and say what each of its parts is for. You can assemble a whole model from two such blocks, and let it write dates. And you can find out why a model does not learn. You should have done lessons 5 to 7. About 140 minutes, in three sittings, which end before "The decoder looks twice", before "When a model does not learn", and at the end. An optional section takes another 15.
+# After this lesson you can build the block that transformers are made of, and say what each of its parts is for. You can assemble a whole model from two such blocks, and let it write dates. And you can find out why a model does not learn. You should have done lessons 5 to 7. About 150 minutes, in three sittings, which end before "The decoder looks twice", before "When a model does not learn", and at the end. An optional section takes another 15.
 #
 # ## The idea
 #
@@ -32,7 +32,7 @@ recurrent, seconds = transformer.seconds(lambda: transformer.recurrent(steps=100
 print(f"recurrent:   {transformer.accuracy(recurrent):.0%} in {seconds:.1f} s")
 
 # %% [markdown]
-# **Predict.** The transformer will have one block that reads and one that writes. It is trained for 130 steps, which take no longer than the 100 of the recurrent network. How many dates it gets right depends on how long both are trained, so the question is only about this moment: after these 130 steps it is …
+# **Predict.** The transformer will have one block that reads and one that writes. It is trained for 130 steps, with the same batches as the recurrent network and a lower learning rate. They take no longer than the 100 steps of that network. How many dates it gets right depends on how long both are trained, so the question is only about this moment: after these 130 steps it is …
 
 # %%
 predict(
@@ -68,7 +68,7 @@ first, second = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
 #
 # ### Adding instead of replacing
 #
-# Let us call attention and the feed-forward network the two *branches* of a block. How should the result of a branch be combined with its input? Suppose first that you stack twelve blocks, and that each of them *replaces* its input by its output. Whatever the twelfth block is to know about the input must then survive eleven replacements. This is the bottleneck of lesson 1 again, through layers this time instead of through time.
+# Let us call attention and the feed-forward network the two *branches* of a block. How should the result of a branch be combined with its input? Suppose first that you stack twelve blocks, and that each of them *replaces* its input by its output. Whatever the twelfth block is to know about the input must then survive eleven replacements, and each of them may lose something that no later block can get back.
 #
 # The remedy is to write `x + branch(x)`, a *residual connection*. A branch now *adds* what it has found out to what was there before, and nothing is lost unless a branch learns to subtract it. Attention profits in particular, because without the addition a head would have to look at its own position in order to keep its token. The sum that runs through the whole stack, from the first addition to the last, is called the *residual stream*. Every branch reads from it and adds to it.
 #
@@ -96,9 +96,9 @@ figures.block()
 # %% [markdown]
 # $$x \leftarrow x + \text{attention}(\text{norm}_1(x)), \qquad x \leftarrow x + \text{linear}_2\big(\text{ReLU}(\text{linear}_1(\text{norm}_2(x)))\big).$$
 #
-# On the left side of the figure the stream runs down to the output through additions only, with no norm and no matrix in its way. Normalizing at the beginning of each branch in this way is called *pre-norm*. The paper of 2017 normalized *after* each addition instead. This is called *post-norm*, and in it the stream itself passes through every norm.
+# On the left side of the figure the stream runs down to the output through additions only, with no norm and no matrix in its way. Normalizing at the beginning of each branch in this way is called *pre-norm*. The paper of 2017 normalized *after* each addition instead, $x \leftarrow \text{norm}_1(x + \text{attention}(x))$ and likewise for the network. This is called *post-norm*, and in it the stream itself passes through every norm.
 #
-# We can measure how much depends on this choice. Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, and the last ones are pre-norm blocks without the norms. For each untrained stack, the cell prints the standard deviation of the numbers in the stream, before the first block and after the last one. Then it prints the loss on the way.
+# We can measure how much depends on this choice. Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, $x \leftarrow \text{norm}_1(\text{attention}(x))$, and the last ones are pre-norm blocks without the norms. For each untrained stack, the cell prints the standard deviation of the numbers in the stream, before the first block and after the last one. Then it prints the loss on the way.
 
 # %% measured
 print("loss of a guess     2.30")
@@ -161,7 +161,7 @@ class TransformerBlock(nn.Module):
 # %% [markdown]
 # ### Where the parameters are
 #
-# With the usual inner width of 4E, attention has 4E² parameters and the feed-forward network has 8E². "Attention is all you need" is a good title, but two thirds of such a block are something else, as the following cell shows for the sizes of the original paper. Our blocks are only 2E wide inside, so the feed-forward network's part is one half. In the blocks of Llama 3 with 8 billion parameters, whose heads share their keys and values, it is four fifths.
+# With the usual inner width of 4E, attention has 4E² parameters and the feed-forward network has 8E². "Attention is all you need" is a good title, but two thirds of such a block are something else, as the following cell shows for the sizes of the original paper. Our blocks are only 2E wide inside, so the feed-forward network's part is one half.
 
 # %%
 block = nn.TransformerEncoderLayer(512, 8, 2048)
@@ -294,7 +294,7 @@ class Transformer(nn.Module):
 
 
 # %% [markdown]
-# Read `forward` from the inside. The encoder makes the memory, and the decoder is given the *right* answer, shifted by one place. For 1955-01-28 its inputs are `begin 1 9 5 5 - 0 1 - 2`, and it has to predict `1 9 5 5 - 0 1 - 2 8`. This is the *teacher forcing* of lesson 1, but with a difference. The recurrent decoder has to take the ten characters one after another. Here they all go through the block at once, because the causal mask keeps each of them from seeing its successors. So one pass gives all ten predictions, and `train` makes use of this:
+# Read `forward` from the inside. The encoder makes the memory, and the decoder is given the *right* answer, shifted by one place. For 1955-01-28 its inputs are `begin 1 9 5 5 - 0 1 - 2`, and it has to predict `1 9 5 5 - 0 1 - 2 8`. This is the *teacher forcing* of lesson 1, with a difference. The recurrent decoder takes the ten characters one after another. Here they all go through the block at once, because the causal mask keeps each of them from seeing its successors. So one pass gives all ten predictions, and `train` makes use of this. Over its first 30 steps the learning rate rises from a tenth to its full value, a *warm-up* as a precaution:
 
 
 # %%
@@ -386,7 +386,7 @@ reveal("the dates need most", "places of what is read")
 # %% [markdown]
 # Without places in what it reads, the model cannot know which of two numbers came first, and it gets hardly a date right. Without places in what it writes, it still gets between three and five dates in ten. The decoder then has to find out by itself which character is due. In part it can, because its causal mask shows it all that it has written so far.
 #
-# Without self-attention in the encoder, each character reaches the memory alone. The model then loses between one date in six and one in three, depending on the start and on the computer. The other two parts are missed much less, although the first section of this lesson has argued that a block cannot do without its feed-forward network.
+# Without self-attention in the encoder, each character reaches the memory alone. The model then loses between one date in six and one in three, depending on the start and on the computer. The other two parts are missed much less, although "What attention cannot do" has argued that a block cannot do without its feed-forward network.
 #
 # The argument and the measurement are both right. The argument was about what a stack of attention layers can compute at all. This experiment, which is called an *ablation*, measures what a part is worth to this model for this task.
 #
@@ -608,7 +608,7 @@ for name, number in zip(stack.BROKEN, (1, 3, 0, 2), strict=True):
 # %% [markdown]
 # **A** learns its batch by heart, so its model, its loss and its optimizer are all in order. Yet on new data it is no better than a guess. So it can only have memorized its examples. That is what happens if the answers belong to other questions: they can be learned by heart, but they follow no rule that would help with a new question.
 #
-# **B** stops at 1.46, and you can find this number on paper. Where the loss expects logits it gets probabilities, which are at most 1 for the right digit and 0 for the nine others. The best that a second softmax can make of them is $e / (e + 9) = 0.23$, and $-\ln 0.23 = 1.46$. So this model has learned everything that there is to learn. The next cell shows that it gets all digits of a new batch right, although a glance at the loss would have had you look for a mistake in the model.
+# **B** stops at 1.46, and you can find this number on paper. Where the loss expects logits it gets probabilities, which are at most 1 for the right digit and 0 for the nine others. The best that a second softmax can make of them is $e / (e + 9) = 0.232$, and $-\ln 0.232 = 1.46$. So this model has learned everything that there is to learn. The next cell shows that it gets all digits of a new batch right, although a glance at the loss would have had you look for a mistake in the model.
 #
 # **C** moves all of its parameters and cannot even learn one batch. Nothing in its code needs to be wrong, and a look at the learning rate is due. **D** learns a little, with the 6 tensors that do move. The other 24 belong to the new blocks, which the optimizer has never heard of.
 
@@ -642,7 +642,7 @@ for rate in (3e-5, 3e-4, 3e-3, 3e-2, 3e-1):
 # | LayerNorm | each token to mean 0 and standard deviation 1 | before the branch: pre-norm |
 # | feed-forward network | linear, ReLU, linear, per token | two thirds of the parameters at four times the width |
 # | cross-attention | queries from the decoder, keys and values from the memory | its mask is the memory's padding |
-# | teacher forcing | the decoder is told the right previous characters | only with a causal mask |
+# | teacher forcing | the decoder is told the right previous characters | in a transformer, only with a causal mask |
 # | greedy decoding | the largest logit, again and again | the last position counts |
 # | five questions | start, one batch, movement, rate, new data | cheapest first |
 #
