@@ -433,7 +433,7 @@ def additive_scores(
 # %% [markdown]
 # ### Exercise 1.3: additive attention (optional, without points)
 #
-# Softmax and the mixture follow, as in the cells above. Go from scores to weights to contexts. You may use your `additive_scores`.
+# Softmax and the mixture follow, as in "Looking back". Go from scores to weights to contexts. You may use your `additive_scores`.
 
 # %% hints additive_attention [markdown]
 # Whose attention is shared out: each query's among the keys, or each key's among the queries? Which axis of the scores is that?

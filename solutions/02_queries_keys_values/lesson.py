@@ -151,7 +151,7 @@ plot.slide(
 #
 # $$-\tfrac12\|q-k\|^2 \;=\; q \cdot k \;-\; \tfrac12\|q\|^2 \;-\; \tfrac12\|k\|^2 .$$
 #
-# The second term is the same for all keys, and you know from lesson 1 that a number added to every score changes no weight. If the keys have equal norms, the third term cancels for the same reason, and only the dot product is left of the distance. Here it is with the three keys of the slider:
+# The second term is the same for all keys, and a number that is added to every score changes no weight, because it multiplies all exponentials by the same factor. If the keys have equal norms, the third term cancels for the same reason, and only the dot product is left of the distance. Here it is with the three keys of the slider:
 
 # %%
 pointing = 2 * toward(torch.tensor(75.0))

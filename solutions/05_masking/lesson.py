@@ -562,7 +562,7 @@ functional.scaled_dot_product_attention(x, x, x, hole)[:, :4, 0]
 #
 # ### Exercise 5.6: the leak test
 #
-# Write a leak test that changes every token and looks at every earlier output. It can miss a leak that is smaller than its tolerance, or one that shows only with particular tokens, so `False` means "none found". This test is the tool to reach for whenever a model learns suspiciously well, and you will use it again in lessons 10 and 11.
+# Write a leak test that changes every token and looks at every earlier output. It can miss a leak that is smaller than its tolerance, or one that shows only with particular tokens, so `False` means "none found". This test is the tool to reach for whenever a model learns suspiciously well, and lesson 11 uses it to find bugs.
 
 # %% hints leaks [markdown]
 # An output may depend on its own token and on earlier ones. If you change token t, which outputs are allowed to move, and which are not?

@@ -659,7 +659,7 @@ torch.tensor([255.0, 256, 257, 258, 259]).bfloat16().tolist()
 # |---|---|---|---|
 # | learned | adds a vector per place | each place by itself | untrained rows |
 # | sinusoidal | adds sines and cosines | distances, until the projections mix the hands | unseen combinations |
-# | rotary | turns queries and keys | distance, not place | to twice the length; with slower hands to four times, in one task |
+# | rotary | turns queries and keys | distance, not place | to twice the length; with slower hands (optional) to four times, in one task |
 # | linear bias | lowers the scores | nearer is better, but not how many steps | where near is what counts, to eight times |
 #
 # %%

@@ -462,7 +462,7 @@ except NotImplementedError:
 #
 # ### Optional: why the bare stack fails
 #
-# The bare stack of "Where the norm belongs" learned nothing. The usual explanation is that gradients vanish on their way back through the layers. To test it we build a fourth stack, called "small gradients". Going forward, it computes exactly what pre-norm computes. Only on the way back, each block multiplies the gradient by 0.8. So it differs from pre-norm in one thing, the size of the gradient. The next cell divides the gradient at the first block by the gradient at the output of the last one, before any training, for three random starts:
+# The bare stack of "Where the norm belongs" learned nothing. The usual explanation is that gradients vanish on their way back through the layers. To test it we build one more stack, called "small gradients". Going forward, it computes exactly what pre-norm computes. Only on the way back, each block multiplies the gradient by 0.8. So it differs from pre-norm in one thing, the size of the gradient. The next cell divides the gradient at the first block by the gradient at the output of the last one, before any training, for three random starts:
 
 # %% measured
 KINDS = ("bare", "post-norm", "pre-norm", "small gradients")

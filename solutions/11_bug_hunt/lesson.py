@@ -343,7 +343,7 @@ reveal("the mask after softmax", "the key")
 # | causal alignment | [flash-attention](https://github.com/Dao-AILab/flash-attention/issues/517) aligned its causal mask at the top left until version 2.1; a cache needs the bottom right |
 # | positions in half precision | [transformers](https://github.com/huggingface/transformers/pull/29285) computed rotary angles in `bfloat16`, which has no 257 |
 #
-# The last two have no label in the exercise that follows. You know the first of them from lesson 10 and the second from lesson 7.
+# The last two have no label in the exercise that follows. Exercise 5.1 was about the first of them, and lesson 7 warns of the second.
 #
 # ### Exercise 11.3: find the bugs
 #

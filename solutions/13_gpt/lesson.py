@@ -349,7 +349,7 @@ def parameter_groups(model: nn.Module, decay: float) -> list[dict]:
 # %% [markdown]
 # ### Three minutes
 #
-# Now train. The model has two blocks and 128 dimensions, which is a size that can be trained in three minutes. The loop is that of lesson 8, with the recipe in it. (If a model of your own does not learn one day, the last section of lesson 8 has five questions to ask it.) `given.batches` yields 32 lines at a time, as tokens to read and tokens to predict. After the end of a line the tokens to predict are −100, which `cross_entropy` leaves out.
+# Now train. The model has two blocks and 128 dimensions, which is a size that can be trained in three minutes. The loop is that of lesson 8, with the recipe in it. (If a model of your own does not learn one day, lesson 8 has five questions to ask it, in "When a model does not learn".) `given.batches` yields 32 lines at a time, as tokens to read and tokens to predict. After the end of a line the tokens to predict are −100, which `cross_entropy` leaves out.
 
 
 # %%
