@@ -17,7 +17,7 @@ from .drawing import PAPER, new_figure, png
 
 SIZE = (6.4, 2.7)
 DPI = 90
-STILL_WIDTH, STILL_HEIGHT = 3.2, 2.5
+STILL_WIDTH, STILL_HEIGHTS = 3.2, (0, 2.5, 6.0)  # inches, of one panel and of two
 Draw = Callable[..., str]  # from panels and one chosen value per control to what can be seen, in words
 Choices = Mapping[str, Mapping[str, Any]]  # by what a control is called: its values by what each is called
 
@@ -39,7 +39,7 @@ def stills(draw: Draw, choices: Choices, panels: int, shown: Sequence[int] = ())
         panels: how many panels a frame has.
         shown: which value of a control that is alone each frame shows; otherwise they lie evenly apart.
     """
-    figure = new_figure(3 * STILL_WIDTH, panels * STILL_HEIGHT)
+    figure = new_figure(3 * STILL_WIDTH, STILL_HEIGHTS[panels])
     words = []
     for k, column in enumerate(figure.subplots(panels, 3, squeeze=False).T):
         chosen = [
