@@ -17,7 +17,7 @@ from .drawing import PAPER, new_figure, png
 
 SIZE = (6.4, 2.7)
 DPI = 90
-STILL_WIDTH, STILL_HEIGHTS = 3.2, (0, 2.5, 6.0)  # inches, of one panel and of two
+STILL_WIDTH, STILL_HEIGHTS = 3.2, (0, 2.5, 5.7)  # inches, of one panel and of two
 Draw = Callable[..., str]  # from panels and one chosen value per control to what can be seen, in words
 Choices = Mapping[str, Mapping[str, Any]]  # by what a control is called: its values by what each is called
 

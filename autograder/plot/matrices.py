@@ -249,7 +249,7 @@ def curves(
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter("{x:g}")
     elif all(float(position).is_integer() for position in x):
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
     if log_y:
         axes.set_yscale("log")
     if from_zero:

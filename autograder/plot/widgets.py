@@ -237,7 +237,7 @@ def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -
     below = hides and abs(y) < STEEP * reach  # the name of a key at the same height
     further = (0, -LINE) if below else (LINE * x / reach, LINE * y / reach) if likeness > CLOSE else (0, 0)
     name_outside(axes, query, "query", QUERY, further)
-    axes.set(xlim=(-1.6 * reach, 1.6 * reach), ylim=(-1.25 * reach, 1.5 * reach), aspect="equal")
+    axes.set(xlim=(-1.8 * reach, 1.8 * reach), ylim=(-1.25 * reach, 1.5 * reach), aspect="equal")
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 
