@@ -215,10 +215,10 @@ def draw_bars(axes: Axes, weights: Tensor, keys: Sequence[str], quantity: str = 
         most = heights.index(max(heights))
         names = [f"{key}\n{heights[most]:.2f}" if k == most else "" for k, key in enumerate(keys)]
     else:
-        names = [f"{height:.2f}" if height >= 0.005 or len(keys) < 6 else "" for height in heights]
+        names = [f"{height:.2f}" if height >= 0.05 or len(keys) < 6 else "" for height in heights]
     axes.bar_label(bars, names, fontsize=9)
     step = -(-len(keys) * (1 + 2 * max(map(len, keys))) // MOST_CHARACTERS)
-    axes.set_xticks(range(0, len(keys), step), keys[::step], fontsize=9)
+    axes.set_xticks(range(0, len(keys), step), keys[::step], fontsize=8)
     axes.set(ylim=(0, 1.25 if len(keys) > NUMBERED else 1.12), yticks=(0, 0.5, 1), ylabel=quantity)
 
 
@@ -231,13 +231,15 @@ def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -
         axes.plot(*zip(key.tolist(), tip.tolist(), strict=True), ":", color=KEY, linewidth=1.8)
         draw_arrow(axes, key, KEY)
         name_outside(axes, tip, name, INK)
-    likeness = float(torch.nn.functional.cosine_similarity(keys, query[None]).max())
-    hides, (x, y) = likeness > NEARLY_EQUAL, query.tolist()
+    likeness = torch.nn.functional.cosine_similarity(keys, query[None])
+    near, (x, y) = keys[int(likeness.argmax())], query.tolist()
+    hides, close = (bool(likeness.max() > bound) for bound in (NEARLY_EQUAL, CLOSE))
     draw_arrow(axes, query, QUERY, (-ASIDE * y, ASIDE * x) if hides else (0.0, 0.0))
-    below = hides and abs(y) < STEEP * reach  # the name of a key at the same height
-    further = (0, -LINE) if below else (LINE * x / reach, LINE * y / reach) if likeness > CLOSE else (0, 0)
+    higher = 1 if y / query.norm() > near[1] / near.norm() + 0.01 else -1
+    away = (x / reach, y / reach) if abs(y) > STEEP * reach else (0, higher)  # from the name of a key nearby
+    further = (LINE * away[0], LINE * away[1]) if close else (0, 0)
     name_outside(axes, query, "query", QUERY, further)
-    axes.set(xlim=(-1.8 * reach, 1.8 * reach), ylim=(-1.25 * reach, 1.5 * reach), aspect="equal")
+    axes.set(xlim=(-1.8 * reach, 1.8 * reach), ylim=(-1.2 * reach, 1.8 * reach), aspect="equal")
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 
