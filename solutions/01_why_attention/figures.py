@@ -25,6 +25,7 @@ def bottleneck() -> None:
         [*arrows, ("h4", "s0", 1.0)],
         "All that was read passes through one state",
         marked=["h4"],
+        notes={"x2": "what the encoder reads", "s2": "the decoder, which writes"},
         alt="Words x0 to x4 enter the states h0 to h4, one after another. One thick arrow leads from h4, the last "
         "state, to s0, the first of the decoder's states s0 to s4, which write y0 to y4. Each written word enters the "
         "next state. No other arrow joins the two halves.",
