@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from autograder import plot
 from autograder.plot.drawing import KEY, QUERY, VALUE, color_of, tint
+from autograder.plot.widgets import draw_arrows
 
 GRAY = torch.tensor([0.299, 0.587, 0.114])
 
@@ -30,13 +31,30 @@ def test_queries_keys_and_values_are_told_apart_in_gray() -> None:
     assert min(abs(one - other) for one, other in combinations(grays, 2)) > 0.1
 
 
-@pytest.mark.parametrize(("size", "bars"), [(8, 0), (9, 1)])
-def test_a_map_has_numbers_or_a_color_bar(drawn, size: int, bars: int) -> None:
+@pytest.mark.parametrize(("size", "bars", "numbers"), [(8, 0, 64), (9, 1, 9)])
+def test_a_map_has_all_its_numbers_or_a_color_bar_and_the_large_ones(drawn, size: int, bars: int, numbers: int) -> None:
     names = [str(i) for i in range(size)]
     plot.heatmap(torch.eye(size), names, names, "Each place looks at itself")
     axes, *others = drawn[0].axes
-    written = [text for text in axes.texts if text.get_text().isdigit()]
-    assert (len(others), bool(written)) == (bars, not bars)
+    assert (len(others), len(axes.texts) - (not bars)) == (bars, numbers)  # a small map says at its side what it holds
+
+
+@pytest.mark.parametrize(("row", "written"), [([1.0, 0.0], ["1", "0"]), ([1.0, 0.5], ["1.00", "0.50"])])
+def test_the_numbers_of_a_map_are_written_in_one_form(drawn, row: list[float], written: list[str]) -> None:
+    plot.heatmap(torch.tensor([row]), ["q"], ["a", "b"], "One row", kind="shares")
+    assert [text.get_text() for text in drawn[0].axes[0].texts][:2] == written
+
+
+@pytest.mark.parametrize("angle", range(0, 360, 15))
+def test_names_of_arrows_do_not_overlap(angle: int) -> None:
+    turn = torch.tensor([angle, 0.0, 90, 210]).deg2rad()
+    query, *keys = torch.stack([turn.cos(), turn.sin()], dim=-1)
+    figure = Figure(figsize=(3.2, 3))
+    draw_arrows(figure.subplots(), 2 * query, torch.stack(keys), ["key 1", "key 2", "key 3"])
+    FigureCanvasAgg(figure).draw()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts if text.get_text()]
+    assert len(boxes) == 4
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
 def test_the_sides_of_a_map_have_the_colors_of_queries_and_keys(drawn) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from matplotlib.patches import Rectangle
 from torch import Tensor
 
 NUMBERED = 8
+STRONG, MOST_STRONG = 0.1, 20  # in a larger map only such weights have numbers, if it has no more columns than this
 WIDEST = 7.5
 WEIGHTS: dict[str, Any] = {"cmap": "cividis", "vmin": 0.0, "vmax": 1.0}
 SCORES: dict[str, Any] = {"cmap": "BrBG"}
@@ -42,23 +44,35 @@ def draw_matrix(axes: Axes, matrix: Tensor, kind: str, mask: Tensor | None = Non
     image = axes.imshow(numbers.numpy(), aspect="auto", **style)
     axes.set_xticks([])
     axes.set_yticks([])
-    if has_numbers(numbers):
-        for (i, j), number in zip(
-            torch.cartesian_prod(*map(torch.arange, numbers.shape)), numbers.flatten(), strict=True
-        ):
-            if not visible[i, j] and not number.isnan():
-                continue
-            ink = INK if number.isnan() else ink_on(image.to_rgba(number.numpy()))
-            text = f"{float(number):.2f}" if float(number) % 1 else f"{float(number):.0f}"
-            behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 1} if number.isnan() else None
-            axes.text(int(j), int(i), text, ha="center", va="center", color=ink, fontsize=9, bbox=behind)
+    strong = STRONG if style is WEIGHTS and numbers.shape[1] <= MOST_STRONG else torch.inf
+    write_numbers(axes, image, numbers, visible, -torch.inf if has_numbers(numbers) else strong)
     hatch(axes, ~visible)
     return image
+
+
+def write_numbers(axes: Axes, image: Any, numbers: Tensor, visible: Tensor, least: float) -> None:
+    """Write into the visible cells of a matrix the numbers that are large enough, and nan everywhere."""
+    form, size = number_format(numbers[visible]), 9 if least < 0 else 7.5
+    for i, j in torch.cartesian_prod(*map(torch.arange, numbers.shape)).tolist():
+        number, ink, behind = float(numbers[i, j]), INK, None
+        if math.isnan(number):
+            behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
+        elif visible[i, j] and number >= least:
+            ink = ink_on(image.to_rgba(numbers[i, j].numpy()))
+        else:
+            continue
+        text = form.format(number).replace("-", "−")
+        axes.text(j, i, text, ha="center", va="center", color=ink, fontsize=size, bbox=behind)
 
 
 def has_numbers(matrix: Tensor) -> bool:
     """Say whether a matrix is small enough for its numbers to be written into its cells."""
     return max(matrix.shape) <= NUMBERED or matrix.numel() <= 3 * NUMBERED
+
+
+def number_format(numbers: Tensor) -> str:
+    """Return how numbers are written: as whole ones if all of them are, and otherwise each with two decimals."""
+    return "{:.0f}" if bool((numbers.nan_to_num() % 1 == 0).all()) else "{:.2f}"
 
 
 def ink_on(color: Any) -> str:

@@ -13,11 +13,11 @@ import numpy
 from matplotlib.figure import Figure
 from matplotlib.image import imsave
 
-from .drawing import PAPER, new_figure, png
+from .drawing import PAPER, WIDEST, new_figure, png
 
 SIZE = (6.4, 2.7)
 DPI = 90
-STILL_WIDTH, STILL_HEIGHT = 3.2, 2.5
+STILL_HEIGHTS = (0, 2.1, 4.8)  # inches, of one panel and of two below each other
 Draw = Callable[..., str]  # from panels and one chosen value per control to what can be seen, in words
 Choices = Mapping[str, Mapping[str, Any]]  # by what a control is called: its values by what each is called
 
@@ -39,7 +39,7 @@ def stills(draw: Draw, choices: Choices, panels: int, shown: Sequence[int] = ())
         panels: how many panels a frame has.
         shown: which value of a control that is alone each frame shows; otherwise they lie evenly apart.
     """
-    figure = new_figure(3 * STILL_WIDTH, panels * STILL_HEIGHT)
+    figure = new_figure(WIDEST, STILL_HEIGHTS[panels])
     words = []
     for k, column in enumerate(figure.subplots(panels, 3, squeeze=False).T):
         chosen = [
@@ -47,8 +47,11 @@ def stills(draw: Draw, choices: Choices, panels: int, shown: Sequence[int] = ())
         ]
         words.append(draw(column, *(value for _, value in chosen)))
         title = ", ".join(f"{name}: {text}" for name, (text, _) in zip(choices, chosen, strict=True))
-        column[0].set_title(title, fontsize=10)
-    return png(figure, DPI), " ".join(words)
+        column[0].set_title(title, fontsize=9)
+        for axes in column if k else ():  # what is at the left of the first column holds for all
+            axes.set_ylabel("")
+            axes.tick_params(labelleft=False)
+    return png(figure), " ".join(words)
 
 
 def all_frames(draw: Draw, choices: Choices, panels: int, start: Sequence[int]) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from .drawing import (
@@ -63,6 +64,7 @@ def heatmap(
     kind: str = "weights",
     mask: Tensor | None = None,
     sides: tuple[str, str] = ("queries", "keys"),
+    gaps: Sequence[int] = (),
     alt: str = "",
 ) -> None:
     """Draw a matrix of attention weights, or of scores.
@@ -76,6 +78,7 @@ def heatmap(
             a table of another kind.
         mask: `(L, S)`, boolean, True where a query may look; the other cells are hatched.
         sides: what the rows are, and the columns; of a table of another kind, named only where it is not this.
+        gaps: before which rows another group begins.
         alt: what to see, in a sentence; by default where each row is largest. What a model has learned is described
             in words, because its digits differ from computer to computer.
 
@@ -91,6 +94,8 @@ def heatmap(
     axes = figure.add_subplot()
     image = draw_matrix(axes, weights, kind, mask)
     label(axes, queries, keys)
+    for row in gaps:
+        axes.axhline(row - 0.5, color=PAPER, linewidth=8)
     if NAMES[kind] or sides != ("queries", "keys"):
         name_sides(axes, *sides)
     figure.suptitle(title, fontsize=11)
@@ -243,10 +248,12 @@ def curves(
     if log:
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter("{x:g}")
+    elif all(float(position).is_integer() for position in x):
+        axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
     if log_y:
         axes.set_yscale("log")
     if from_zero:
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.06 * max(map(max, lines.values())))
     if shaded:
         start, end, name = shaded
         axes.axvspan(start, end, color=CREAM, zorder=0)
@@ -255,24 +262,26 @@ def curves(
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)
     if len(lines) > 1:
-        name_ends(axes, x[-1], {name: numbers[-1] for name, numbers in lines.items()})
+        ends = {name: numbers[-1] for name, numbers in lines.items()}
+        name_ends(axes, x[-1], ends, [color for _, _, color in LINES])
     axes.set_title(title, fontsize=11)
-    ends = [f"{name} from {numbers[0]:.1f} to {numbers[-1]:.1f}" for name, numbers in lines.items()]
-    show(figure, f"{title}. {alt or f'{ylabel} over {xlabel}: ' + '; '.join(ends) + '.'}")
+    both = [f"{name} from {numbers[0]:.1f} to {numbers[-1]:.1f}" for name, numbers in lines.items()]
+    show(figure, f"{title}. {alt or f'{ylabel} over {xlabel}: ' + '; '.join(both) + '.'}")
 
 
-def name_ends(axes: Axes, x: float, ends: Mapping[str, float]) -> None:
+def name_ends(axes: Axes, x: float, ends: Mapping[str, float], colors: Sequence[str]) -> None:
     """Write each line's name to the right of its last point, in its color, far enough from the next one to be read.
 
     Args:
         axes: holds the lines, with their scales set.
         x: the last position.
-        ends: the last number of each line, in the order in which the lines were drawn.
+        ends: the last number of each line.
+        colors: theirs, in the same order.
     """
     axes.autoscale_view()
     to_fraction = axes.transData + axes.transAxes.inverted()
     heights = {name: float(to_fraction.transform((x, number))[1]) for name, number in ends.items()}
-    colors = dict(zip(ends, (color for _, _, color in LINES), strict=False))
+    inks = dict(zip(ends, colors, strict=False))
     lowest = 0.0
     for above, name in enumerate(sorted(ends, key=heights.__getitem__)):
         room = 1 - BETWEEN_NAMES * (len(ends) - 1 - above)
@@ -280,5 +289,5 @@ def name_ends(axes: Axes, x: float, ends: Mapping[str, float]) -> None:
         lowest = height + BETWEEN_NAMES
         axes.annotate(
             name, (1, height), xycoords="axes fraction", xytext=(5, 0), textcoords="offset points",
-            va="center", fontsize=9, color=colors[name],
+            va="center", fontsize=9, color=inks[name],
         )  # fmt: skip

@@ -13,10 +13,12 @@ from typing import Any
 import ipywidgets
 import torch
 from matplotlib.axes import Axes
+from matplotlib.patches import Circle
 from torch import Tensor
 
 from .drawing import (
     BAR,
+    EDGE,
     INK,
     KEY,
     NUMBERED,
@@ -33,10 +35,12 @@ from .drawing import (
 from .frames import DPI, Choices, Draw, all_frames, frame, stills
 
 MOST_FRAMES = 100  # where no kernel runs
-NEARLY_EQUAL = 0.97  # the cosine of two arrows whose names would overlap
-CLOSE = 0.85  # that of two arrows of which one may run through the other's name
-BEYOND, ASIDE = 7, 8  # points from an arrow's tip to its name
-MOST_CHARACTERS, MOST_LABELS = 30, 12  # along an axis
+NEARLY_EQUAL = 0.97  # the cosine of two arrows of which one would hide the other
+CLOSE = 0.9  # that of two arrows whose names would overlap
+ASIDE = 0.1  # how far a query is moved that would hide a key, in its own lengths
+STEEP = 0.7  # the height on a circle from which names lie above or below it
+BEYOND, LINE = 4, 13  # points from the circle to a name, and from one name to another
+MOST_CHARACTERS = 65  # halves of them, along an axis
 WIDE = ipywidgets.Layout(width="95%", max_width="560px")
 
 
@@ -143,7 +147,7 @@ def explore(weights: Tensor, tokens: Sequence[str], *, names: Sequence[str] = ()
     options = [(f"head {name}", h) for name, h in heads.items()]
     head = ipywidgets.Dropdown(options=options, value=0, description="head", **layout)
     unique = len(set(tokens)) == len(tokens)
-    places = {token if unique else f"{token}, place {i}": i for i, token in enumerate(tokens)}
+    places = {token if unique else f"“{token}”, place {i}": i for i, token in enumerate(tokens)}
     query = ipywidgets.SelectionSlider(options=list(places.items()), value=0, description="query", **layout)
 
     def draw(panels: Sequence[Axes], chosen_head: int, row: int) -> str:
@@ -151,8 +155,7 @@ def explore(weights: Tensor, tokens: Sequence[str], *, names: Sequence[str] = ()
         panels[0].imshow(chosen.numpy(), **WEIGHTS)
         panels[0].axhline(row, color=PAPER, linestyle=":", linewidth=2)
         label(panels[0], tokens, tokens)
-        panels[0].tick_params(labelsize=7, length=2)
-        panels[0].tick_params(axis="x", rotation=90 if crowded(tokens) else 0)
+        panels[0].tick_params(labelsize=8, length=2)
         draw_bars(panels[1], chosen[row], tokens)
         named = list(places)
         return f"{options[chosen_head][0].capitalize()}, query {named[row]}: {favorites(chosen[row], named)}."
@@ -205,51 +208,59 @@ def moving(
 
 
 def draw_bars(axes: Axes, weights: Tensor, keys: Sequence[str], quantity: str = "weight") -> None:
-    """Draw one bar per key with its number."""
-    bars, size = axes.bar(range(len(keys)), weights.tolist(), color=BAR), 9 if len(keys) < 6 else 8
-    if len(keys) <= NUMBERED:
-        names = [f"{weight:.2f}" if weight >= 0.005 or len(keys) < 6 else "" for weight in weights.tolist()]
-        axes.bar_label(bars, names, fontsize=size)
-    axes.set_xticks(range(len(keys)), keys, fontsize=size, rotation=90 if crowded(keys) else 0)
-    axes.set_ylim(0, 1.12)
-    axes.set_ylabel(quantity)
-
-
-def crowded(names: Sequence[str]) -> bool:
-    """Say whether labels would overlap if they were written along an axis."""
-    return len(names) > MOST_LABELS or sum(map(len, names)) >= MOST_CHARACTERS
+    """Draw one bar per key with its number. Of many keys, the one that has most is named above its bar."""
+    heights = weights.tolist()
+    bars = axes.bar(range(len(keys)), heights, color=BAR)
+    if len(keys) > NUMBERED:
+        most = heights.index(max(heights))
+        names = [f"{key}\n{heights[most]:.2f}" if k == most else "" for k, key in enumerate(keys)]
+    else:
+        names = [f"{height:.2f}" if height >= 0.05 or len(keys) < 6 else "" for height in heights]
+    axes.bar_label(bars, names, fontsize=9)
+    step = -(-len(keys) * (1 + 2 * max(map(len, keys))) // MOST_CHARACTERS)
+    axes.set_xticks(range(0, len(keys), step), keys[::step], fontsize=8)
+    axes.set(ylim=(0, 1.25 if len(keys) > NUMBERED else 1.12), yticks=(0, 0.5, 1), ylabel=quantity)
 
 
 def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -> None:
-    """Draw a query and keys from the origin, each named beyond its tip. A key that the query hides is named with it."""
-    likeness = torch.nn.functional.cosine_similarity(keys, query[None]).tolist()
-    hidden = max(likeness) > NEARLY_EQUAL
-    nearest = likeness.index(max(likeness)) if hidden else None
-    labels = [f"{name},\nquery" if k == nearest else name for k, name in enumerate(names)]
-    for point, text, like in zip([query, *keys], ["" if hidden else "query", *labels], [0.0, *likeness], strict=True):
-        is_query = point is query  # below the keys and wider, so that a key before it can be seen
-        look = {"arrowstyle": "-|>", "lw": 4 if is_query else 1.8, "color": QUERY if is_query else KEY, "shrinkB": 0}
-        axes.annotate(
-            "",
-            (float(point[0]), float(point[1])),
-            (0, 0),
-            arrowprops=look | {"shrinkA": 0},
-            zorder=2 if is_query else 3,
-        )
-        tip = query if text.endswith(",\nquery") and query.norm() > point.norm() else point
-        x, y = torch.nn.functional.normalize(tip, dim=0).tolist()
-        away = ASIDE if CLOSE < like <= NEARLY_EQUAL else 0  # the name of a key beside the query leaves it free
-        aside = away if x * query[1] - y * query[0] < 0 else -away
-        offset = (BEYOND * x - aside * y, BEYOND * y + aside * x)
-        side = "center" if abs(x) < 0.3 and not aside else "left" if offset[0] > 0 else "right"
-        end = "center" if abs(y) < 0.7 else "bottom" if y > 0 else "top"
-        beside: dict[str, Any] = {"textcoords": "offset points", "ha": side, "va": end, "fontsize": 9, "zorder": 4}
-        text = text if end == "center" else text.replace("\n", " ")
-        axes.annotate(text, (float(tip[0]), float(tip[1])), offset, color=QUERY if is_query else INK, **beside)
-    reach = float(torch.cat([keys, query[None]]).norm(dim=-1).max())  # and room for names, below a panel's title
-    limits = {"xlim": (-2 * reach, 2 * reach), "ylim": (-1.2 * reach, 1.5 * reach)}
-    axes.set(**limits, aspect="equal", xticks=[], yticks=[])
+    """Draw a query and keys in a circle, each named outside it. A query that would hide a key lies beside it."""
+    reach = float(torch.cat([keys, query[None]]).norm(dim=-1).max())
+    axes.add_patch(Circle((0, 0), reach, fill=False, edgecolor=EDGE, linewidth=0.8))
+    for key, name in zip(keys, names, strict=True):
+        tip = reach * torch.nn.functional.normalize(key, dim=0)
+        axes.plot(*zip(key.tolist(), tip.tolist(), strict=True), ":", color=KEY, linewidth=1.8)
+        draw_arrow(axes, key, KEY)
+        name_outside(axes, tip, name, INK)
+    likeness = torch.nn.functional.cosine_similarity(keys, query[None])
+    near, (x, y) = keys[int(likeness.argmax())], query.tolist()
+    hides, close = (bool(likeness.max() > bound) for bound in (NEARLY_EQUAL, CLOSE))
+    draw_arrow(axes, query, QUERY, (-ASIDE * y, ASIDE * x) if hides else (0.0, 0.0))
+    higher = 1 if y / query.norm() > near[1] / near.norm() + 0.01 else -1
+    away = (x / reach, y / reach) if abs(y) > STEEP * reach else (0, higher)  # from the name of a key nearby
+    further = (LINE * away[0], LINE * away[1]) if close else (0, 0)
+    name_outside(axes, query, "query", QUERY, further)
+    axes.set(xlim=(-1.8 * reach, 1.8 * reach), ylim=(-1.2 * reach, 1.8 * reach), aspect="equal")
+    axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
+
+
+def draw_arrow(axes: Axes, tip: Tensor, color: str, start: tuple[float, float] = (0.0, 0.0)) -> None:
+    """Draw a vector of the plane, from the origin or from another point."""
+    end = (float(tip[0]) + start[0], float(tip[1]) + start[1])
+    look = {"arrowstyle": "-|>", "lw": 2.5, "mutation_scale": 14, "color": color, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", end, start, arrowprops=look)
+
+
+def name_outside(axes: Axes, point: Tensor, name: str, color: str, further: tuple[float, float] = (0.0, 0.0)) -> None:
+    """Write a name beyond a point of a circle, and further away by some points, across and up."""
+    x, y = torch.nn.functional.normalize(point, dim=0).tolist()
+    steep = abs(y) >= STEEP
+    offset = (BEYOND * x + further[0], BEYOND * y + further[1])
+    side = "center" if abs(x) < 0.3 else "left" if x > 0 else "right"
+    end = "center" if not steep else "bottom" if y > 0 else "top"
+    look: dict[str, Any] = {"ha": side, "va": end, "fontsize": 10, "color": color}
+    text = axes.annotate(name, (float(point[0]), float(point[1])), offset, textcoords="offset points", **look)
+    text.set_in_layout(False)  # it may leave its axes, which are as wide as the bars below
 
 
 def button(pressed: bool, query: str, key: str) -> ipywidgets.ToggleButton:

@@ -58,10 +58,10 @@ plot.diagram(
     },
     [
         ("likes (readers, tastes)", "scores (readers, books)"),
-        ("books (books, tastes)", "scores (readers, books)"),
-        ("scores (readers, books)", "shares (readers, books)"),
+        ("books (books, tastes)", "scores (readers, books)", 0.25, "compare"),
+        ("scores (readers, books)", "shares (readers, books)", 0.25, "share out"),
         ("shares (readers, books)", "evening (readers, kinds)"),
-        ("pages (books, kinds)", "evening (readers, kinds)"),
+        ("pages (books, kinds)", "evening (readers, kinds)", 0.25, "mix"),
     ],
     "Compare, share out, mix",
     roles={

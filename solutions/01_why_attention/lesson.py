@@ -84,7 +84,7 @@ for length, share in zip(LENGTHS, plain, strict=True):
 # While it read, the encoder computed a state after every word, and all of them but the last were thrown away. Suppose that we keep all these states. Each time the decoder is about to write, it looks at *all* the states, decides how much each of them matters *now*, and mixes them in those proportions. The mixture is called the *context*, and the decoder writes from its own state and the context.
 
 # %%
-figures.attention([0.1, 0.05, 0.6, 0.2, 0.05])
+figures.attention([0.7, 0.0, 2.5, 1.4, 0.0])
 
 # %% [markdown]
 # A network can decide how much a state matters by computing a number for it, the *score*. The next cell does this for one decoder state and five encoder states, which are random here because only the steps matter. A small network reads the decoder's state and one encoder state, joined into 128 numbers, and returns their score. Scores can be negative, so *softmax* takes $e^{a_i}$ of each score $a_i$, which is positive, and divides it by the sum of all these exponentials. The results are shares that sum to 1, and they are also called *weights*. Finally, the states are multiplied by their weights and added up.

@@ -112,7 +112,7 @@ plot.mixture(
     values,
     outputs,
     ["value 1", "value 2", "value 3"],
-    ["q", "2q", "-2q", "another"],
+    ["q", "2q", "−2q", "another"],
     "Attention mixes: no output leaves the triangle",
 )
 
@@ -278,6 +278,10 @@ plot.diagram(
     [("sat asks", place, width) for place, width in zip(places, widths, strict=True)],
     "One query meets every key",
     roles={"sat asks": "query"} | dict.fromkeys(places, "key"),
+    notes={
+        place: f"score {score:g}"
+        for place, score in zip(places, scores.tolist(), strict=True)
+    },
     alt="Arrows lead from the query of sat to all six words: the thickest to cat, one half as thick to mat, hairlines to the rest.",
 )
 

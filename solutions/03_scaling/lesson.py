@@ -444,19 +444,17 @@ reveal("the first gradient without scaling", "larger")
 
 
 # %%
-def draw_losses(title: str, alt: str) -> None:
-    tens = {
-        name: torch.tensor(losses).view(-1, 10).mean(dim=-1).tolist()
-        for name, (losses, _) in runs.items()
-    }  # means of 10 steps each
-    steps = range(5, 300, 10)
-    plot.curves(
-        steps, tens, title, xlabel="step", ylabel="loss", from_zero=True, alt=alt
-    )
-
-
-draw_losses(
+tens = {
+    name: torch.tensor(losses).view(-1, 10).mean(dim=-1).tolist()
+    for name, (losses, _) in runs.items()
+}  # means of 10 steps each
+plot.curves(
+    range(5, 300, 10),
+    tens,
     "Here, learning crawls without scaling",
+    xlabel="step",
+    ylabel="loss",
+    from_zero=True,
     alt="Over √d the loss drops to nearly 0 within about 50 steps, over d within about 90. Unscaled, it falls slowly and is still above 1 after 300.",
 )
 
@@ -538,7 +536,8 @@ reveal("which swap learns", "A")
 # The four curves together show it best:
 
 # %%
-draw_losses(
+figures.exchanged(
+    {name: losses for name, (losses, _) in runs.items()},
     "With the gradients exchanged, A learns and B does not",
     alt="Over √d and A fall together to nearly 0 within about 50 steps. Unscaled and B fall slowly and are still above 1 after 300.",
 )

@@ -120,6 +120,7 @@ plot.heatmap(
     [f"place {i}" for i in range(8)],
     "Asked for places 2 and 5: one head reads one of them, two share the work",
     kind="shares",
+    gaps=[1],
     alt="The only head puts nearly all its weight on place 5. With two heads, each reads one of the two.",
 )
 

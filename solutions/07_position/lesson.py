@@ -182,19 +182,11 @@ def sinusoidal_positions(length: int, d_model: int, base: float = 10_000.0) -> T
 # %% [markdown]
 # ### What the table promises
 #
-# Here are the first 32 rows of such a table, one row for each place, with one column per entry. Its entries come in pairs of a sine and a cosine, as yours do.
+# Here is a table with 32 entries per place. Its entries come in pairs of a sine and a cosine, as yours do, so that it has 16 hands. Four of them are drawn, over the first 32 places.
 
 # %%
 table = reader.waves(96)
-plot.heatmap(
-    table[:32],
-    [f"place {p}" if p % 8 == 0 else "" for p in range(32)],
-    [str(i) if i % 4 == 0 else "" for i in range(32)],
-    "Each pair of columns is one hand: fast on the left, slow on the right",
-    kind="numbers",
-    alt="Rows are places 0 to 31, columns the 32 entries. The first columns wave quickly from place to place, and each "
-    "pair further right waves more slowly. The last pairs hardly change over 32 places.",
-)
+figures.waves(table[:32], hands=(0, 2, 4, 6))
 
 # %% [markdown]
 # To test the promise about distances, take the dot product of every place with every other one. If only the distance counts, then this table of 96 × 96 numbers is constant along each diagonal, because all pairs on a diagonal are equally far apart:

@@ -326,27 +326,19 @@ reveal("the transformer is", "clearly better")
 #
 # ### Where the decoder looks
 #
-# Here is where the cross-attention of the model looks for one date, as the mean over its four heads. Each row is labeled with the character that it writes:
+# Here is where the cross-attention of the model looks for one date, as the mean over its four heads, below the map of lesson 1. Each row is labeled with the character that it writes:
 
 # %%
 text = "28 january 1955"
 x = torch.tensor([transformer.to_ids(text)])
 written = transformer.to_text(transformer.written_by(model, x)[0])
-looks = transformer.cross_attention(model, x)[0].mean(dim=0)[:, : len(text)]
-plot.heatmap(
-    looks,
-    list(written),
-    list(text.replace(" ", "·")),
-    f"{text} becomes {written}",
-    sides=("written", "read"),
-    alt="While it writes the year the model looks at the year. For the month it looks at the letters of the name, and "
-    "for the day at the day.",
-)
+looks = transformer.cross_attention(model, x)[0].mean(dim=0)  # (10, 18)
+figures.maps(looks, written, text)
 
 # %% [markdown]
-# This is the map of lesson 1, drawn by another model. If you have the map of lesson 1 at hand, compare the two. The year, the name of the month and the day are found in the same regions. The rows of the first digit and of the hyphens are smeared. For the hyphens that does no harm, because they never move.
+# Compare the two maps. The year, the name of the month and the day are found in the same regions. In the lower map the rows of the first digit and of the hyphens are smeared. For the hyphens that does no harm, because they never move.
 #
-# But here the 2 of the day is read at the 2. In lesson 1 it was read at the 8, because the recurrent state at the 8 already contained the 2. The order of the rows is that of the date to be written, so the bright cells jump from the end of the text to its middle and then to its beginning.
+# The transformer reads the 2 of the day at the 2. In lesson 1 it was read at the 8, because the recurrent state at the 8 already contained the 2. The order of the rows is that of the date to be written, so the bright cells jump from the end of the text to its middle and then to its beginning.
 #
 # ### What each part is worth
 #

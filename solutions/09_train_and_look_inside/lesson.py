@@ -470,6 +470,7 @@ plot.heatmap(
     names,
     "Three heads look back, three look for repetitions",
     kind="shares",
+    sides=("", "head"),
     alt="Heads 0.0, 0.1 and 0.3 have 0.79 to 0.91 on the token before. Heads 1.0, 1.3 and 2.2 have 0.92 to 0.97 on "
     "the token after the previous occurrence.",
 )

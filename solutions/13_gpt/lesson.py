@@ -773,19 +773,7 @@ lesson = "09_train_and_look_inside"
 back = earlier(lesson, "previous_token_score") or given.one_back
 repeat = earlier(lesson, "induction_score") or given.repetition
 found = torch.stack([back(looks), repeat(looks, torch.full((8,), 20))])
-plot.heatmap(
-    found.unflatten(1, (-1, heads)).flatten(0, 1),
-    [
-        f"{s}, block {n}"
-        for s in ("one back", "repetition")
-        for n in range(len(writer.blocks))
-    ],
-    [str(n) for n in range(heads)],
-    "How much each head looks one back, and for repetitions",
-    kind="shares",
-    sides=("", "head"),
-    alt="A row for each score and layer, a column for each head: its share of weight.",
-)
+given.jobs(found, heads)
 
 # %% [markdown]
 # No head of the shipped model has more than 0.23 of its weight one back or 0.05 on repetitions. In a short definition little comes twice, apart from the word itself. GPT-2 has read whole pages, where names and phrases come again and again. If you have it, does its map show that?
