@@ -18,6 +18,7 @@ from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from .drawing import (
+    BAR,
     CREAM,
     INK,
     KEY,
@@ -26,6 +27,7 @@ from .drawing import (
     WEIGHTS,
     WIDEST,
     allowed_keys,
+    block,
     chip,
     color_of,
     describe,
@@ -179,6 +181,40 @@ def matrices(lines: Sequence[Sequence[Panel]], title: str) -> None:
             parts.append(f"{name} is {rows} by {columns}")
     figure.suptitle(title, fontsize=11, y=1 - 0.08 / height, va="top")
     show(figure, f"{title}. In the order of the computation: {'; '.join(parts)}.")
+
+
+def crosses(
+    table: Tensor, rows: Sequence[str], columns: Sequence[str], title: str, *, groups: Mapping[str, int], alt: str
+) -> None:
+    """Draw a table of yes and no: dark with a cross, or white, with a count below each column.
+
+    Args:
+        table: `(R, C)`, boolean.
+        rows: `R` labels.
+        columns: `C` labels.
+        title: the claim that the figure makes.
+        groups: what the rows are about, and how many of them, in their order.
+        alt: what to see, in a sentence.
+    """
+    figure = new_figure(5.6, 1.6 + 0.22 * len(rows))
+    axes = figure.subplots()
+    centered: dict[str, Any] = {"ha": "center", "va": "center"}
+    first, tops = 0.0, []
+    for name, size in groups.items():
+        axes.text(-2.5, first + size / 2, name, rotation=90, **centered)
+        tops += [first + i for i in range(size)]
+        first += size + 0.5
+    for row, name, top in zip(table.tolist(), rows, tops, strict=True):
+        axes.text(-0.1, top + 0.5, name, ha="right", va="center", fontsize=9)
+        for j, yes in enumerate(row):
+            block(axes, (j, top), (1, 1), BAR if yes else PAPER, "×" if yes else "")
+    for j, (name, count) in enumerate(zip(columns, table.sum(dim=0).tolist(), strict=True)):
+        axes.text(j + 0.5, -0.7, name, **centered)
+        axes.text(j + 0.5, first + 0.2, f"{count} of {len(rows)}", weight="bold", **centered)
+    axes.set(xlim=(-2.7, len(columns) + 0.05), ylim=(first + 0.8, -1.2))
+    axes.set_axis_off()
+    figure.suptitle(title, fontsize=11)
+    show(figure, f"{title}. {alt}")
 
 
 def heads(weights: Tensor, tokens: Sequence[str], title: str, *, alt: str, names: Sequence[str] = ()) -> None:
