@@ -50,7 +50,7 @@ def test_a_fork_server_that_cannot_be_started_leaves_nothing_open(monkeypatch) -
 
 
 def test_jobs_have_to_be_at_least_one(scratch: Course) -> None:
-    with pytest.raises(CourseError, match="JOBS=0"):
+    with pytest.raises(CourseError, match="--jobs 0"):
         grade_lesson(scratch, scratch.lesson(LESSON), jobs=0)
 
 

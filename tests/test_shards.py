@@ -90,7 +90,7 @@ def test_everybody_belongs_to_one_shard_and_it_depends_on_the_id_alone() -> None
 
 @pytest.mark.parametrize("text", ["0/4", "5/4", "2", "2/0", "a/b", "2/4/6", "-1/4"])
 def test_what_means_no_shard_is_said(text: str) -> None:
-    with pytest.raises(CourseError, match=f"SHARD={text}: write it as 2/8"):
+    with pytest.raises(CourseError, match=f"--shard {text}: write it as 2/8"):
         shard_from(text)
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CourseError, command
-from ..errors import options as typed
 from ..grading.cgroup import processors
 from ..paths import Course, Lesson
 
@@ -165,7 +164,7 @@ def executor_for(options: argparse.Namespace) -> Iterator[Executor | None]:
         return
     if find_spec("distributed") is None:
         raise CourseError(
-            f"{typed(f'--executor {options.executor}')} needs Dask: "
+            f"--executor {options.executor} needs Dask: "
             f"`{sys.executable} -m pip install --constraint constraints.txt --editable '.[cluster]'`."
         )
     from .cluster import cluster_executor

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..authoring.lesson_package import package_of
 from ..authoring.nbgrader_course import load_config
-from ..errors import CourseError, command, escaped, options
+from ..errors import CourseError, command, escaped
 from ..grading.grade import RECORD
 from ..paths import Course, Lesson
 from .preprocessors import GradeSubmission
@@ -65,7 +65,7 @@ def shard_from(text: str) -> Shard:
     parts = re.fullmatch(r"(\d+)/(\d+)", text)
     number, of = map(int, parts.groups()) if parts else (0, 0)
     if not 1 <= number <= of:
-        raise CourseError(f"{options(f'--shard {text}')}: write it as 2/8, the second of eight parts.")
+        raise CourseError(f"--shard {text}: write it as 2/8, the second of eight parts.")
     return Shard(number, of)
 
 
