@@ -30,8 +30,6 @@ CORES = available_cores()
 
 def build_command(course: Course, options: argparse.Namespace) -> int:
     """Make all generated files."""
-    if options.watch:
-        return build_at_every_save(course, options)
     from ..authoring.build import build
     from ..authoring.index import build_index
 
@@ -39,20 +37,6 @@ def build_command(course: Course, options: argparse.Namespace) -> int:
         build(lesson)
         print(f"built {lesson.name}")
     build_index(course)
-    return 0
-
-
-def build_at_every_save(course: Course, options: argparse.Namespace) -> int:
-    """Build and prove one lesson after every save, until Ctrl-C."""
-    from ..authoring.watch import watch
-
-    chosen = course.lesson(options.lesson or "")
-    print(f"Watching {chosen.shown(chosen.folder)}/; Ctrl-C ends it.", flush=True)
-    try:
-        watch(chosen, CORES, partial(print, flush=True))
-    except KeyboardInterrupt:
-        lesson = f"--lesson {chosen.name}"
-        print(f"Before you commit: `{command(f'build {lesson}')}` and `{command(f'verify {lesson}')}`.")
     return 0
 
 
@@ -317,7 +301,6 @@ UNSANDBOXED: Option = ("--allow-unsandboxed", FLAG | {"help": "go on where nothi
 JOBS: Option = ("--jobs", {"type": int, "default": CORES, "help": "submissions at once"})
 AUTOMATIC: Option = ("--automatic", FLAG | {"help": "export points also where a person has to grade"})
 OPTIONS: dict[str, tuple[Option, ...]] = {  # those that a command has beside --lesson
-    "build": (("--watch", FLAG | {"help": "go on: build and prove --lesson after every save"}),),
     "collect": (
         ("--from", {"dest": "origin", "required": True, "help": "a zip, a notebook, a folder of them, or: exchange"}),
     ),
