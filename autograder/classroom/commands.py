@@ -165,11 +165,13 @@ def executor_for(options: argparse.Namespace) -> Iterator[Executor | None]:
 
 def merge_command(course: Course, options: argparse.Namespace) -> int:
     """Take what the tasks of a job array have graded."""
+    from .run import closing_table
     from .shards import merge
 
-    reports = [merge(course, lesson, force=options.force) for lesson in lessons_to_grade(course, options)]
-    print("\n".join(line for report in reports for line in report.lines()) or "Nobody has handed anything in.")
-    return 0 if reports and not any(report.left for report in reports) else 1
+    lessons = lessons_to_grade(course, options)
+    results = [result for lesson in lessons for result in merge(course, lesson, force=options.force)]
+    print("\n".join(closing_table(results)))
+    return 0 if results and not any(result.needs_person for result in results) else 1
 
 
 def feedback_command(course: Course, options: argparse.Namespace) -> int:

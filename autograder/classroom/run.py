@@ -342,9 +342,10 @@ def needing_attention(course: Course, lesson: Lesson, submission: SubmissionScor
 
 
 def closing_table(results: Sequence[StudentResult]) -> list[str]:
-    """Return the closing table as text."""
+    """Return the closing table as text; those who need a person come last, where they are seen."""
     if not results:
         return [f"No submissions. `{command('collect --lesson … --from …')}` brings them in."]
+    results = sorted(results, key=lambda result: result.needs_person)
     names = [escaped(result.student) for result in results]
     width, lines = max(map(len, names)), []
     for name, result in zip(names, results, strict=True):
