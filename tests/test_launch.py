@@ -12,7 +12,7 @@ from autograder.grading import launch
 from autograder.paths import Course
 
 from .conftest import LESSON, needs_sandbox
-from .test_architecture import GRAPH, reach
+from .test_architecture import reach
 
 
 def test_of_the_interpreter_only_its_own_folders_are_in_view(tmp_path: Path, monkeypatch) -> None:
@@ -104,7 +104,7 @@ def test_all_that_is_bound_is_imported_by_the_server_or_a_lesson() -> None:
     """Outside of `judging`, whose every module a student has too."""
     bound = {path for name in launch.OWN for path in modules_of(launch.PACKAGE / name)}
     names = {".".join(path.relative_to(launch.PACKAGE).with_suffix("").parts) for path in bound}
-    used = {name for start in STARTS for name in {start, *reach(GRAPH, start)}}
+    used = {name for start in STARTS for name in {start, *reach(start)}}
     assert used - {name.removesuffix(".__init__") for name in names} == set()
     assert {n for n in names - used if not n.startswith("judging.") and not n.endswith("__init__")} <= OUTSIDE
 
