@@ -66,13 +66,11 @@ def test_the_workflow_calls_only_targets_that_exist(jobs: dict) -> None:
     assert called <= make_targets()
 
 
-def test_whatever_grades_is_isolated_and_pip_is_cached(jobs: dict) -> None:
+def test_whatever_grades_is_isolated(jobs: dict) -> None:
+    """Without that, the tests that need it would be skipped in silence."""
     for job in jobs.values():
         assert "bubblewrap" in commands(job)
         assert "kernel.apparmor_restrict_unprivileged_userns=0" in commands(job)
-        (python,) = [step["with"] for step in job["steps"] if "setup-python" in step.get("uses", "")]
-        assert python["cache"] == "pip"
-        assert all((ROOT / path).is_file() for path in python["cache-dependency-path"].split())
 
 
 def test_what_dask_serves_without_asking_for_the_key_is_not_on_the_network() -> None:

@@ -86,7 +86,7 @@ def test_a_students_notebook_stays_and_the_new_version_is_announced_once(home: P
     update_lessons(course)
     (course.root / NOTEBOOK).write_bytes(b"mine")
     release(home.parent, SECOND)
-    said = f"{NOTEBOOK} has a new version. You have worked in the old one, which stays; `make reset LESSON=07_x`"
+    said = f"{NOTEBOOK} has a new version. You have worked in the old one, which stays; `lessons reset --lesson 07_x`"
     assert update_lessons(course)[0].startswith(said)
     assert contents(course, SECOND) == {**SECOND, NOTEBOOK: b"mine"}
     assert update_lessons(course) == []

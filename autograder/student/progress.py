@@ -18,7 +18,7 @@ from IPython.display import display
 from ..errors import command
 from ..judging.card import BORDER, BOX, CELL, TEXT_COLOR, number
 from ..judging.verdict import Verdict
-from ..paths import RECORD_NAME, progress_file, released_prints
+from ..paths import RECORD_NAME, progress_file, released_prints, replace_text
 from .feedback import Graded, feedback_to_fetch, latest_feedback
 from .release_record import TAKES, read_release_record
 from .sharing import Note, notice
@@ -51,9 +51,7 @@ def changing_progress(path: Path) -> Iterator[dict[str, dict[str, str]]]:
     with FileLock(path.with_name(f".{path.name}.lock"), timeout=LOCK_SECONDS):
         states = read_progress(path)
         yield states
-        draft = path.with_name(f".{path.name}.draft")
-        draft.write_text(json.dumps(states, indent=1) + "\n", encoding="utf-8")
-        draft.replace(path)
+        replace_text(path, json.dumps(states, indent=1) + "\n")
 
 
 def read_progress(path: Path) -> dict[str, dict[str, str]]:
