@@ -1,1 +1,1 @@
-"""`make bench`: how fast grading is."""
+"""`make bench`: how fast grading is, beside stock nbgrader."""

@@ -1,4 +1,4 @@
-"""`make bench`: grades classes of two sizes with one worker and with two; medians go into benchmarks/README.md."""
+"""`make bench`: stock nbgrader and ours grade the same classes in turns; medians go into benchmarks/README.md."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from autograder.paths import Lesson, find_course
+from autograder.authoring.lesson_package import package_of
+from autograder.grading.package import LessonPackage
+from autograder.paths import Course, find_course
 
-from .classes import Classes
+from .classes import Classes, nbgrader
 
 REPORT = Path(__file__).with_name("README.md")
 MARK = "<!-- measured: everything below is written by `make bench` -->"
-SIZES, WORKERS = (12, 60), (1, 2)
+SIZES = (12, 60)
 LESSONS = ("02_queries_keys_values", "05_masking")
 
 
@@ -34,14 +37,11 @@ class Run:
     cpu: float
 
 
-def graded(template: Path, lesson: Lesson, jobs: int) -> Run:
-    """Grade a copy of a course with what `make grade` calls, on a machine that does nothing else."""
-    command = [sys.executable, "-m", "autograder", "grade", "--lesson", lesson.name, "--jobs", str(jobs)]
-    with tempfile.TemporaryDirectory() as folder:
-        root = shutil.copytree(template, Path(folder) / "course")
-        begun, began = time.perf_counter(), busy_seconds()
-        subprocess.run(command, cwd=root, check=True, capture_output=True)
-        return Run(time.perf_counter() - begun, busy_seconds() - began)
+def measured(command: Callable[[], object]) -> Run:
+    """Run a command on a machine that does nothing else."""
+    begun, began = time.perf_counter(), busy_seconds()
+    command()
+    return Run(time.perf_counter() - begun, busy_seconds() - began)
 
 
 def busy_seconds() -> float:
@@ -50,33 +50,70 @@ def busy_seconds() -> float:
     return (int(user) + int(nice) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
+@contextmanager
+def fresh(template: Path) -> Iterator[Path]:
+    """Copy a course, so that every run grades it for the first time."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(shutil.copytree(template, Path(folder) / "course"))
+
+
+def stock(template: Path, package: LessonPackage) -> Run:
+    """Grade with `nbgrader autograde`, as it comes."""
+    with fresh(template) as root:
+        return measured(lambda: nbgrader(root, "autograde", package.name))
+
+
+def ours(template: Path, package: LessonPackage, jobs: int) -> Run:
+    """Grade with what `make grade` calls."""
+    command = [sys.executable, "-m", "autograder", "grade", "--lesson", package.name, "--jobs", str(jobs)]
+    with fresh(template) as root:
+        return measured(lambda: subprocess.run(command, cwd=root, check=True, capture_output=True))
+
+
 def middle(runs: list[Run]) -> Run:
     """Return the medians."""
-    return Run(statistics.median(run.seconds for run in runs), statistics.median(run.cpu for run in runs))
+    return Run(*(statistics.median(getattr(run, name) for run in runs) for name in ("seconds", "cpu")))
 
 
-def measured(classes: Classes, sizes: list[int], rounds: int) -> list[str]:
-    """Grade a lesson's classes in turns; return the table's rows."""
-    runs: dict[int, dict[int, list[Run]]] = {jobs: {size: [] for size in sizes} for jobs in WORKERS}
-    for size in sizes:
-        with tempfile.TemporaryDirectory() as folder:
-            template = classes.make(size, Path(folder) / "template")
+def compared(course: Course, name: str, sizes: list[int], rounds: int) -> list[str]:
+    """Grade a lesson's classes by stock and by ours in turns; return the table's rows."""
+    package, rows = package_of(course.lesson(name)), []
+    classes = Classes(course, course.lesson(name))
+    with tempfile.TemporaryDirectory() as folder:
+        medians: dict[tuple[int, str], Run] = {}
+        for size in sizes:
+            our = classes.ours(size, Path(folder) / f"ours{size}")
+            plain = classes.stock(size, Path(folder) / f"stock{size}")
+            ways = {"stock": lambda p=plain: stock(p, package)}
+            ways |= {f"ours, {n}": lambda o=our, n=n: ours(o, package, n) for n in (1, 2)}
+            runs: dict[str, list[Run]] = {way: [] for way in ways}
             for _ in range(rounds):
-                for jobs in WORKERS:
-                    runs[jobs][size].append(graded(template, classes.lesson, jobs))
-                    print(classes.lesson.name, size, jobs, runs[jobs][size][-1], flush=True)
-    medians = {jobs: {size: middle(some) for size, some in own.items()} for jobs, own in runs.items()}
-    return [row(classes.lesson.name, jobs, own) for jobs, own in medians.items()]
+                for way, run in ways.items():
+                    runs[way].append(run())
+                    print(name, size, way, runs[way][-1], flush=True)
+            medians |= {(size, way): middle(some) for way, some in runs.items()}
+        for way in ways:
+            rows.append(row(name, way, {size: medians[size, way] for size in sizes}, medians))
+    return rows
 
 
-def row(name: str, jobs: int, runs: Mapping[int, Run]) -> str:
+def row(name: str, way: str, own: dict[int, Run], medians: dict[tuple[int, str], Run]) -> str:
     """Return one line of the table: whole runs, then what one more submission costs."""
-    (few, small), (many, large) = sorted(runs.items())
-    seconds = (large.seconds - small.seconds) / (many - few)
-    cpu = (large.cpu - small.cpu) / (many - few)
-    start = small.seconds - few * seconds
-    cells = [name, jobs, f"{small.seconds:.1f}", f"{large.seconds:.1f}", f"{seconds:.2f}", f"{cpu:.2f}"]
-    return f"| {' | '.join(map(str, cells))} | {1 / seconds:.1f} | {start:.1f} |"
+    few, many = min(own), max(own)
+
+    def more(runs: dict[int, Run], what: str) -> float:
+        if few == many:
+            return float("nan")
+        return float(getattr(runs[many], what) - getattr(runs[few], what)) / (many - few)
+
+    plain = {size: medians[size, "stock"] for size in own}
+    seconds, cpu = more(own, "seconds"), more(own, "cpu")
+    whole = " | ".join(f"{own[size].seconds:.1f}" for size in (few, many))
+    start = own[few].seconds - few * seconds
+    return (
+        f"| {name} | {way} | {whole} | {seconds:.2f} | {more(plain, 'seconds') / seconds:.1f} | {cpu:.2f} | "
+        f"{1 / seconds:.1f} | {start:.1f} |"
+    )
 
 
 def machine() -> str:
@@ -84,7 +121,7 @@ def machine() -> str:
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    packages = ", ".join(f"{p} {version(p)}" for p in ("torch", "nbgrader"))
+    packages = ", ".join(f"{p} {version(p)}" for p in ("torch", "nbgrader", "nbclient", "ipykernel"))
     return f"{os.cpu_count()} cores of {model}, {memory:.0f} GiB; Python {platform.python_version()}, {packages}."
 
 
@@ -94,16 +131,19 @@ def main() -> None:
     options.add_argument("--lessons", nargs="*", default=LESSONS, help="which lessons")
     options.add_argument("--rounds", type=int, default=3, help="runs of each command; medians are reported")
     options.add_argument("--sizes", type=int, nargs=2, default=SIZES, help="a small and a large class")
-    chosen, course = options.parse_args(), find_course()
+    chosen = options.parse_args()
+    course = find_course()
+    names = list(chosen.lessons)
+    rows = [line for name in names for line in compared(course, name, list(chosen.sizes), chosen.rounds)]
     few, many = chosen.sizes
-    lines = [
-        f"| lesson | workers | {few} submissions, s | {many}, s | one more, s | its CPU s | per second | start, s |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for name in chosen.lessons:
-        lines += measured(Classes(course, course.lesson(name)), chosen.sizes, chosen.rounds)
     text = REPORT.read_text(encoding="utf-8").split(MARK)[0]
-    parts = [MARK, f"{machine()} Medians of {chosen.rounds}.", "\n".join(lines)]
+    table = [
+        f"| lesson | way, workers | {few} submissions, s | {many}, s | one more, s | times faster | its CPU s | "
+        "per second | start, s |",
+        "|---|---|---|---|---|---|---|---|---|",
+        *rows,
+    ]
+    parts = [MARK, f"{machine()} Medians of {chosen.rounds}.", "\n".join(table)]
     REPORT.write_text(text + "\n\n".join(parts) + "\n", encoding="utf-8")
 
 

@@ -239,7 +239,7 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(1) as pool:
         classes, folder = Classes(find_course(), find_course().lesson(LESSON)), Path(name)
-        course = Course(classes.make(0, folder / "course"))
+        course = Course(classes.ours(0, folder / "course"))
         pause = PAUSE * options.seconds / LAB_SECONDS
         rules = f"c.ExchangeCollect.check_owner = False\nc.HandIn.pause = {pause:.0f}\n"
         exchange = add_exchange(course, folder / "exchange", rules)

@@ -1,7 +1,7 @@
 # The targets of instructors and authors. Students' copy of the Makefile goes without them.
 
 OTHER_PYTHON ?= python3.12
-.PHONY: test lint test-all test-measured test-threads test-hub build lesson verify pretrain collect grade serve merge feedback grades canvas moodle report mistake demo bundle site bench formgrader format
+.PHONY: test lint test-all test-measured test-threads test-hub build lesson verify pretrain collect grade serve merge feedback grades canvas moodle report mistake demo bundle site bench bench-load formgrader format
 
 test: $(VENV)/ready-dev  ## set up, then all checks but those that are slow and rarely change
 	$(MAKE) --no-print-directory test-all TEST_ARGS="-m 'not slow' $(TEST_ARGS)"
@@ -69,8 +69,11 @@ bundle: $(VENV)/ready  ## write dist/attention-lessons.zip, what students get
 site: $(VENV)/ready-site  ## write build/site/, the lessons as a website that works offline
 	$(COURSE) site
 
-bench: $(VENV)/ready-dev  ## measure how fast grading is (BENCH_ARGS=--help)
+bench: $(VENV)/ready-dev  ## measure grading against stock nbgrader (BENCH_ARGS=--help)
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+bench-load: $(VENV)/ready-dev  ## grade 600, one in twenty hostile or broken, kill it ten times, compare (LOAD_ARGS=--help)
+	$(BIN)/python -m benchmarks.load $(LOAD_ARGS)
 
 formgrader: $(VENV)/ready  ## JupyterLab with Formgrader for the course (LAB_ARGS=…)
 	$(COURSE) register
