@@ -7,7 +7,7 @@
 #
 # A model that writes is called once per token, and each time it is given everything that has been written so far. The hundredth call therefore repeats what the ninety-ninth did for ninety-nine tokens, in order to add a single one. How much of that repetition is waste?
 #
-# To find out, we take a stack of four attention layers and let it write vectors instead of words, because the time that it takes does not depend on whether they mean anything. It writes the same sequence twice, once by computing everything anew for each vector and once by *keeping* what it has already computed.
+# To find out, we take a stack of four attention layers and let it write vectors instead of words, each made from the one before, because the time that it takes does not depend on whether they mean anything. It writes the same sequence twice, once by computing everything anew for each vector and once by *keeping* what it has already computed.
 
 # %% setup
 import figures
@@ -143,11 +143,11 @@ for name, size in (
     print(f"{name}: {size / 1e9:5.1f} GB")
 
 # %% [markdown]
-# The first row is 68.7 GB for a table that is needed only for a moment. The second is 17.2 GB that must be kept for as long as the text goes on, once for each user of the model. The rest of the lesson avoids the first and most of the second. It begins with the cache, because everything after it depends on what is kept there.
+# The first row is 68.7 GB for a table that exists only while the whole text is read at once. (A single new token needs one row of it.) The second is 17.2 GB that must be kept for as long as the text goes on, once for each user of the model. The rest of the lesson avoids the first and most of the second. It begins with the cache, because everything after it depends on what is kept there.
 #
 # ### Exercise 10.2: keep keys and values
 #
-# Write the class that holds them.
+# Write the class that holds the keys and values.
 
 # %% hints KVCache [markdown]
 # Before the first call there is nothing. How do you represent that, and what should `len` say then?
@@ -220,7 +220,7 @@ after, _ = cache.append(token, token)
 before.shape, after.shape, before.data_ptr() == after.data_ptr()
 
 # %% [markdown]
-# The keys after the second call have one position more than those after the first and begin at the same place in memory, so nothing but the new token was written. Setting room aside has two costs. The text cannot be longer than that room, and such a cache cannot be used in training, because autograd does not allow tensors that it needs to be overwritten. Where the texts of many users have to share the memory without gaps, a cache keeps *pages* of a fixed size (Kwon et al., below).
+# The keys after the second call have one position more than those after the first and begin at the same place in memory, so nothing but the new token was written. Setting room aside has two costs. The text cannot be longer than that room, and such a cache cannot be used in training, because autograd raises an error if a tensor that it still needs is overwritten. Where the texts of many users have to share the memory without gaps, a cache keeps *pages* of a fixed size (Kwon et al., below).
 #
 # For a text of 1000 tokens, the next cell prints how many positions are copied when they are joined one after another, and when room is set aside:
 
@@ -238,7 +238,7 @@ print(f"one after another: {copied:,}   into room set aside: {1000:,}")
 # %%
 q, k, v = torch.zeros(1, 2, 4), torch.zeros(1, 5, 4), torch.eye(5)[None]
 seen = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-bottom_right = torch.ones(2, 5, dtype=torch.bool).tril(3)
+bottom_right = torch.ones(2, 5, dtype=torch.bool).tril(3)  # 5 - 2 = 3 old tokens
 right = functional.scaled_dot_product_attention(q, k, v, bottom_right)
 seen[0], right[0]
 
@@ -262,7 +262,8 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
     """Return what mha, with a causal mask on the whole sequence, returns for the last T tokens, (B, T, E).
 
     x_new is (B, T, E), the tokens that follow those in the cache: only these pass through mha.q_proj, k_proj and
-    v_proj. Their keys and values go through cache.append; what it returns is not changed. T is 1 while a model writes, and larger for the prompt.
+    v_proj. Their keys and values go through cache.append, and the tensors that it returns are not changed. T is 1 while a model
+    writes, and larger for the prompt.
     """
     ### BEGIN SOLUTION
     q, k, v = (
@@ -283,7 +284,9 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 # %% [markdown]
 # ### What the cache saves
 #
-# With a cache, the flops that attention needs for token n are proportional to n. Without one they are proportional to n², because all n outputs must be computed again: the next layer makes its keys and values from them. Summed over a text of n tokens, the flops grow like n² with a cache and like n³ without, so their ratio should grow like n. The ratios at the start of the lesson do so only roughly. Each of them comes from a single run, and the projections and Python's own time are counted as well.
+# With a cache, the flops that attention needs for token n are proportional to n. Without one they are proportional to n², because all n outputs must be computed again: the next layer makes its keys and values from them. Summed over a text of n tokens, the flops grow like n² with a cache and like n³ without, so their ratio should grow like n.
+#
+# The ratios at the start of the lesson grow faster than that. At these lengths nearly all of the time with a cache goes into the projections and into Python's own work, which grow like n and not like n². So the time with a cache does not yet grow as the flops of its attention do, while the time without a cache already does. Besides, each of these times comes from a single run.
 #
 # One cost remains: the whole cache is read from memory for each new token. The next idea makes the cache smaller.
 #
@@ -295,7 +298,7 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 figures.groups((6, 2, 1))
 
 # %% [markdown]
-# Every head still asks with a query of its own, but there are fewer keys to ask and fewer values to fetch, and only these are kept. For the model above, this is what the cache shrinks to:
+# Every head still asks with a query of its own and compares it with one key per position, so there are as many scores as before, and as many flops. But several heads use the same keys and values, so fewer of them have to be kept and read from memory. For the model above, this is what the cache shrinks to:
 
 # %%
 for name, sets in (("one set per head", 32), ("8 sets", 8), ("1 set", 1)):
@@ -345,7 +348,7 @@ def repeat_kv(x: Tensor, n_rep: int) -> Tensor:
 # %% [markdown]
 # ### Forgetting on purpose
 #
-# The other way to make the cache smaller is to look back less far. With a *sliding window* of 4, each token sees itself and the three tokens before it, so everything older can be dropped from the cache. This works for a model that was trained with the window. Many models that were trained without one break when the first tokens are dropped (Xiao et al., below). Some of their heads rest on these tokens, as a head of lesson 9 rested on spaces.
+# The other way to make the cache smaller is to look back less far. With a *sliding window* of 4, each token sees itself and the three tokens before it, so everything older can be dropped from the cache. This works for a model that was trained with the window. Many models that were trained without one break when the first tokens are dropped (Xiao et al., below). Some of their heads put most of their weight on these tokens, as a head of lesson 9 rested on spaces.
 
 # %%
 i, j = torch.arange(8)[:, None], torch.arange(8)
@@ -356,7 +359,7 @@ plot.masks(
 )
 
 # %% [markdown]
-# It seems that everything older than the window is lost. In a single layer it is. But in a stack, the token three places back has itself seen three places further back, and it carries along something of what it saw.
+# It seems that everything older than the window is lost. In a single layer it is. But in a stack, each token carries along something of what it has seen.
 #
 # **Predict.** With a window of 4 and three layers, how far back does information reach?
 
@@ -371,7 +374,7 @@ reach = paths[31].nonzero()[0]
 reveal("reach of three layers", f"{31 - int(reach)} places")
 
 # %% [markdown]
-# Each layer adds three places. A model with a window of 4096 and 32 layers therefore reaches back 32 · 4095 = 131,040 tokens in principle, although this says nothing about how much of a token survives 32 steps.
+# Each layer adds three places, because the token three places back has itself seen three places further back. A model with a window of 4096 and 32 layers therefore reaches back 32 · 4095 = 131,040 tokens in principle, although this says nothing about how much of a token survives 32 steps.
 #
 # ### Exercise 10.5: the window
 #
@@ -418,9 +421,9 @@ figures.blocks(scores, values)
 scores.softmax(dim=-1) @ values
 
 # %% [markdown]
-# Follow query 0. After the first block its largest score is 1, and then the second block brings a 3. So its old sum and its old mix are multiplied by $e^{1-3} \approx 0.14$ before the second block is added to them. After the last block, its mix divided by its sum is [12.60, 14.73] / 1.74, which is the first row of the output. No more than two columns of scores were needed at any time.
+# Follow query 0. After the first block its largest score is 1, and then the second block brings a 3. So its old sum and its old mix are multiplied by $e^{1-3} \approx 0.14$ before the second block is added to them. After the last block, its mix divided by its sum is [12.60, 14.73] / 1.74, which but for rounding is the first row of the output. No more than two columns of scores were needed at any time.
 #
-# That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. In training, a loop like the one you are about to write saves nothing, because autograd keeps what it needs of every block for the backward pass. In one measurement, at length 512, that was more than the plain computation keeps. FlashAttention keeps none of the blocks and computes them once more on the way back.
+# That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. In training, a loop like the one you are about to write saves nothing, because autograd keeps what it needs of every block for the backward pass. That can be more than the plain computation keeps. FlashAttention keeps none of the blocks and computes them once more on the way back.
 #
 # ### Exercise 10.6: blockwise attention
 #
@@ -455,6 +458,7 @@ def blockwise_attention(
         scores = query @ key[..., part, :].mT / query.size(-1) ** 0.5  # (..., L, block)
         if mask is not None:
             scores = scores.masked_fill(~mask[..., part], -torch.inf)
+        # any constant cancels in the end, so no gradient has to pass through this one
         now = torch.maximum(highest, scores.detach().amax(dim=-1, keepdim=True))
         finite = now.masked_fill(now == -torch.inf, 0.0)  # nothing seen yet
         new, old = (scores - finite).exp(), (highest - finite).exp()
@@ -497,7 +501,7 @@ lengths = (256, 512, 1024, 2048)
 for L in lengths:
     long = seconds(plain, *tensors(L))
     short = seconds(functional.scaled_dot_product_attention, *tensors(L))
-    print(f"length {L:4}: {long / short:4.1f} times the time")
+    print(f"length {L:4}: the plain computation takes {long / short:4.1f} times as long")
 
 # %% [markdown]
 # How much room compiled code takes inside itself cannot be seen from here, but your own loop can be watched. The next cell draws its largest tensor, with 64 keys at a time, beside that of the plain computation. With logarithmic axes a power becomes a straight line, whose *slope* is the exponent.
@@ -530,7 +534,7 @@ plot.curves(
 #
 # **A mask for a single token.** When a single new token may see everything before it, it needs no mask at all. It does need one when there is a window, or when the texts of a batch are padded to the same length.
 #
-# **A position that starts again.** The place of the new token in the text is `len(cache)` before the append, less any padding, and not 0. Lesson 7 showed what happens to a model whose positions are wrong.
+# **A position that starts again.** As long as nothing is dropped from the cache, the place of the new token is `len(cache)` before the append, and not 0. (Padding in front does not count.) With a window that drops old keys, you have to count the tokens yourself. Lesson 7 showed what happens to a model whose positions are wrong.
 #
 # **Differences in the last digits.** Sums that are taken in another order are rounded differently, so in `float32` two exact methods differ by about one part in a million and a comparison with `==` fails. Compare with a tolerance instead, such as 1e-5 for outputs near 1.
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 11. Bug hunt
 #
-# After this lesson you can find a bug in an attention that you did not write, often without reading the code, and say which bug it is. You can also choose examples that none of 21 typical bugs survives. You need lessons 5 and 6. About 180 minutes, in two sittings, of which the first ends before "Questions whose answer you know".
+# After this lesson you can find a bug in an attention that you did not write, often without reading the code, and say which bug it is. You can also choose examples that none of 21 typical bugs survives. You need lessons 4 to 6. About 200 minutes, in three sittings, which end before "Questions whose answer you know", before "Repair", and at the end.
 #
 # ## The idea
 #
@@ -97,7 +97,7 @@ plot.curves(
 #
 # ### Mutants
 #
-# To judge an example we need bugs to try it on. The file `wrong.py` beside this notebook has 21 wrong attentions, each of which is one slip away from the right one. In one the scale is forgotten, in another softmax runs along the wrong axis, and in a third the mask is added instead of applied. Testers call such programs *mutants*, and say that a mutant has *survived* an example that cannot tell it from the original.
+# To judge an example we need bugs to try it on. The file `wrong.py` beside this notebook has 21 wrong attentions, each of which is one slip away from the right one. In one the scale is forgotten, in another softmax runs along the wrong axis, and in a third the mask is added instead of applied. Two of the names need a word. `fill_minus_inf` fills hidden scores with minus infinity, as it should, and is wrong in one situation only. `fill_plus_1e_9` fills them with 10⁻⁹ where −10⁹ was meant. Testers call such programs *mutants*, and say that a mutant has *survived* an example that cannot tell it from the original.
 
 # %%
 print(*wrong.WRONG)
@@ -209,7 +209,7 @@ for dtype in (torch.float64, torch.float32, torch.bfloat16):
     print(f"{dtype!s:15} {(result - expected).abs().max():.0e}")
 
 # %% [markdown]
-# Nobody made a mistake here, and yet none of the differences is 0, because sums that are taken in another order, or with fewer digits, are rounded differently. A test with `==` would report all three. On the example above in which all sizes differ, every mutant that is noticed and returns the right shape is off by more than 0.2. Between 10⁻⁶ and 10⁻¹ there is a lot of room for a tolerance. The functions of `wrong.py` take 10⁻³, and the exercises below take 10⁻⁴.
+# Nobody made a mistake here, and yet none of the differences is 0, because sums that are taken in another order, or with fewer digits, are rounded differently. A test with `==` would report all three. On the example above in which all sizes differ, every mutant that is noticed and returns the right shape is off by more than 0.2. In `float32` and `float64` there is a lot of room for a tolerance between 10⁻⁶ and 10⁻¹. The functions of `wrong.py` take 10⁻³, and the exercises below take 10⁻⁴.
 #
 # ### Many examples
 #
@@ -282,7 +282,7 @@ except NotImplementedError:
 #
 # ### Questions whose answer you know
 #
-# `max_difference` has a second weakness, because it needs a right attention to compare with. Yours may be the first attention there is, or the other one may have the same bug. In that case you can still ask questions whose answers are known without computing them.
+# Besides missing Eve's bug, `max_difference` has a second weakness, because it needs a right attention to compare with. Yours may be the first attention there is, or the other one may have the same bug. In that case you can still ask questions whose answers are known without computing them.
 #
 # *If all values are ones and nothing is masked, every result is one*, because the weights sum to 1, and this is so whatever the scores are. A softmax over the queries does not pass:
 
@@ -360,9 +360,9 @@ for name in ("right", "dtype"):
 # For the grade, your function meets 45 attentions that you have not seen, none of them random. Some of them have two bugs. Others are right and only look odd, and a false alarm costs as much as a missed bug. The attentions come in five groups, and a group earns its one or two points only if all of its answers are right. Overflow, the subject of lesson 4, has no label, and none of the attentions overflows.
 
 # %% hints find_bugs [markdown]
-# Start with the labels that need no mask. Which question above tells softmax along a wrong axis from everything else, and which one looks at the values alone? If both are answered right and the numbers without a mask still differ from those of `wrong.right`, what is left?
+# Start without a mask. Values of ones find a softmax along a wrong axis, but also an attention mixing the keys. What if the keys are ones, too? If that is right, which bug can still spoil the mean with a query of 0? And if only the numbers of `wrong.right` differ, what is left?
 #
-# For the masks, compare the attention with itself: what happens when hidden keys and values change, and what when visible ones do? Inverted: only the hidden ones count. Leaking: both do. Look at queries that see something, and hide different keys in different sentences.
+# For the masks, compare the attention with itself: what happens when hidden keys and values change, and what when visible ones do? Inverted: only the hidden ones count. Leaking: both do. Look at queries that see something, and hide different keys in different sentences: a wrong axis shows only there.
 #
 # Give it copies each time, or one bug spoils the tests of the next. Then compare the copies with the originals after a call, the mask included, and try `float32` as well as `float64`.
 
@@ -627,7 +627,7 @@ recap()
 # %% [markdown]
 # ## Questions
 #
-# **Question R11** (4 points, graded by a person). Write the review that team Cleo gets, as you would to a colleague: what is wrong, how anyone can see it, why their own test passed, and what they should do so that it does not come back. Half a page at most.
+# **Question R11** (4 points, graded by a person). Read Cleo's attention in `teams.py`, beside this notebook. Then write the review that the team gets, as you would to a colleague: what is wrong and in which line, how anyone can see it, why their own test passed, and what they should do so that it does not come back. Half a page at most.
 
 # %% question R11 [markdown] points=4
 # Dear Cleo, your attention takes `True` in the mask for "hidden", and the rest of the course takes it for "may attend", as `scaled_dot_product_attention` does. With one query, two keys with equal scores, the values 1 and 2, and the mask `[True, False]`, the result should be 1 and is 2. Your test could not see this, because it has no mask at all.

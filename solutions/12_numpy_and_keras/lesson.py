@@ -79,7 +79,7 @@ else:
 #
 # ### What NumPy does differently
 #
-# Most names have a twin in NumPy, such as `axis` for `dim`, `keepdims` for `keepdim`, and `np.where` for `masked_fill`. The mask of `masked_fill` says what to replace, but the condition of `np.where` says what to keep. Three other differences are easy to trip over.
+# Most names have a twin in NumPy, such as `axis` for `dim`, `keepdims` for `keepdim`, and `np.where` for `masked_fill`. The mask of `masked_fill` says what to replace, but the condition of `np.where` says what to keep. Beyond the names and this, three differences are easy to trip over.
 #
 # The first difference is in transposing. PyTorch's `transpose(-1, -2)` swaps two axes, while NumPy's `transpose` wants all axes in their new order, and its `.T` reverses all of them. For a batch of matrices you want `swapaxes(-1, -2)`, or `.mT`, which arrays have since NumPy 2.
 
@@ -331,7 +331,7 @@ def keras_to_torch(
     with torch.no_grad():
         module.in_proj_weight.copy_(torch.from_numpy(np.concatenate(kernels)))
         module.in_proj_bias.copy_(torch.from_numpy(np.concatenate(biases)))
-        module.out_proj.weight.copy_(torch.from_numpy(out.copy()))
+        module.out_proj.weight.copy_(torch.from_numpy(out.copy()))  # not a view
         module.out_proj.bias.copy_(torch.from_numpy(weights["attention_output/bias"]))
     ### END SOLUTION
 
@@ -358,7 +358,7 @@ except NotImplementedError:
     print("not yet: exercise 12.3 is still open")
 
 # %% [markdown]
-# Copying the weights does not settle what a query gets if it may look at nothing. Below, the first of five queries may not look at any key. Both layers can be asked either for the output alone or for the output and the weights, which makes four answers to one question. Both layers are fresh, so their biases are 0.
+# Copying the weights does not settle what a query gets if it may look at nothing. Below, the first of five queries may not look at any key. Both layers can be asked either for the output alone or for the output and the *attention weights*, the shares after softmax. Two layers and two ways of asking make four answers to one question. Both layers are fresh, so their biases are 0.
 #
 # **Predict.** How many kinds of answer are among the four?
 
@@ -424,13 +424,13 @@ recap()
 # **Question R12** (2 points, graded by a person). You port a model of twelve transformer blocks from Keras to PyTorch, both in `float32`. The outputs, which are about 1 in size, differ by up to 3·10⁻³. List what you would check, in order, and say for each check why it comes at that place.
 
 # %% question R12 [markdown] points=2
-# First that both are deterministic and comparable: evaluation mode on both sides (two calls of the same model must agree), the same dtype, the same input after tokenizing and padding. That costs a minute and invalidates everything else if it fails.
+# First that both are deterministic and comparable: evaluation mode on both sides (two calls of the same model must agree), the same dtype, the same input after tokenizing and padding. That costs a minute and invalidates everything else if it fails. On a GPU it includes the question whether `float32` products are really computed in float32: TF32, which some frameworks use by default, makes about 1e-3 here (`torch.set_float32_matmul_precision("highest")`, and the equivalent in Keras's backend, rule it out).
 #
 # Then the first layer alone: embeddings, then one block, and so on, to find the first place where they differ by more than about 1e-6. Then, in that place, the weights: are all parameters copied, biases and norms included, and none transposed (square ones fit both ways)?
 #
 # Then the settings that are not weights: the epsilon of the layer norms (Keras 1e-3, PyTorch 1e-5: a typical cause of a difference of this size), the variant of GELU, the scale.
 #
-# Then the masks: which convention, and what happens in empty rows; differences in some rows only point here. Ordinary rounding comes last: it explains 1e-6, or 1e-4 after many blocks, and not 3e-3. On a GPU, though, one of the first questions is whether `float32` products are really computed in float32: TF32, which some frameworks use by default, makes about 1e-3 here (`torch.set_float32_matmul_precision("highest")`, and the equivalent in Keras's backend, rule it out).
+# Then the masks: which convention, and what happens in empty rows; differences in some rows only point here. Ordinary rounding comes last: it explains 1e-6, or 1e-4 after many blocks, and not 3e-3.
 #
 # | points | for |
 # |---|---|

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 13. A GPT of your own
 #
-# After this lesson you can build a language model from its tokens to its text, and train it with the recipe that large models are trained with. You can also let it write, tell whether it quotes, and run published weights in it. You should have done lessons 8 and 9. About 220 minutes, in three sittings, which end before "The recipe", before "Choosing the next token", and at the end.
+# After this lesson you can build a language model from its tokens to its text, and train it with the recipe that large models are trained with. You can also let it write, tell whether it quotes, and run published weights in it. You should have done lessons 8 and 9, and for one optional section lesson 10. About 250 minutes, in three sittings, which end before "The recipe", before "Published weights", and at the end.
 #
 # ## The idea
 #
@@ -111,7 +111,7 @@ for line in (text.seen[0], "strawberry"):
 given.merge_tree("strawberry", text.merges)
 
 # %% [markdown]
-# The figure shows how *strawberry* came apart. Its characters are at the top, with a dot for the space before the word, and the number in each box says as which of the 1,976 merges the pair was learned. The pair e, r is the earliest of them and goes first. At the end no two neighbors are a pair that was ever learned, and four tokens are left.
+# The figure shows how *strawberry* came apart. Its characters are at the top, with a dot for the space before the word, and the number in each box, from 1 to 1,976, says when the pair was learned. The pair e, r is the earliest of them and goes first. At the end no two neighbors are a pair that was ever learned, and four tokens are left.
 #
 # A line is first cut into words, each of which carries the space before it, and the first word is given a space as well. Marks such as the colon are words of their own. Before the first word and after the last one comes END, which is not shown here. When the model draws END, the definition is over. The tokens that were merged first are short, and many of those that came last are whole words:
 
@@ -167,7 +167,7 @@ def split_word(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
 given.whole_model()
 
 # %% [markdown]
-# The block is that of lesson 8 with three differences. The linear layers of its attention have biases, its network is four times as wide inside as outside, and between the two layers of the network is a *GELU*. A GELU is x times the probability that a standard normal number is below x (GPT-2 approximates it with tanh). Its curve is that of a ReLU without the corner, and dips a little below 0 on the left. You find the block in `blocks.py`, beside this notebook.
+# The block is that of lesson 8 with three differences. The linear layers of its attention have biases, its network is four times as wide inside as outside, and between the two layers of the network is a *GELU*. A GELU is x times the probability that a standard normal number is below x (GPT-2 approximates it with tanh, and so does our block). Its curve is that of a ReLU without the corner, and dips a little below 0 on the left. You find the block in `blocks.py`, beside this notebook.
 #
 # ### Exercise 13.3: the model
 #
@@ -178,7 +178,7 @@ given.whole_model()
 #
 # The positions of all texts of a batch are the same numbers, 0 to L − 1, and what their embedding returns is (L, E), which is added to (B, L, E). The mask is that of lesson 5, and each block takes it as its second argument.
 #
-# The logit of a token is the dot product of the normalized stream with that token's embedding, for all tokens at once one matrix product, with no softmax. Draw the first numbers at the end of `__init__`, when all layers exist.
+# The logit of a token is the dot product of the normalized stream with that token's embedding, for all tokens at once one matrix product, with no softmax. Draw the initial weights at the end of `__init__`, when all layers exist.
 
 
 # %% exercise GPT
@@ -240,7 +240,7 @@ class GPT(nn.Module):
 # %% [markdown]
 # ### How many parameters?
 #
-# With the sizes of GPT-2 small, your class has the architecture of GPT-2 small. It has a vocabulary of 50,257 tokens, 1,024 positions, a width of 768, and 12 blocks with 12 heads each. **Predict** how many parameters that makes. (A block has about 12 E² of them, as you know from lesson 8, and 768² is about 590,000.)
+# With the sizes of GPT-2 small, your class has the architecture of GPT-2 small. It has a vocabulary of 50,257 tokens, 1,024 positions, a width of 768, and 12 blocks with 12 heads each. **Predict** how many parameters that makes. (A block has about 12 E² of them, 4 E² in attention and 8 E² in the network, and 768² is about 590,000.)
 
 # %%
 predict(
@@ -278,7 +278,7 @@ for way, row in given.worse("recipe", than="everything").items():
 reveal("missed most", "warm-up")
 
 # %% [markdown]
-# Warm-up matters most here, at this peak rate, but with a lower peak it might matter less. Clipping and the cosine bring a little, at least 0.012 from every seed. Without weight decay the loss was higher by 0.018, 0.006 and 0.001. With decay for biases and gains as well, it was lower from two seeds and higher from one. Such differences may be chance, and three seeds cannot decide it. The table holds for this model and 600 steps. In runs that are a thousand times as long the decay may well matter, but this table cannot show it.
+# Warm-up matters most here, at a peak rate of 0.004, but with a lower peak it might matter less. Clipping and the cosine bring a little, at least 0.012 from every seed. Without weight decay the loss was higher by 0.018, 0.006 and 0.001. With decay for biases and gains as well, it was lower from two seeds and higher from one. Such differences may be chance, and three seeds cannot decide it. The table holds for this model and 600 steps. In runs that are a thousand times as long the decay may well matter, but this table cannot show it.
 #
 # ### Exercise 13.4: the learning rate, and what decays
 #
@@ -378,7 +378,7 @@ torch.manual_seed(0)
 sizes, steps = {"vocab_size": len(text.tokens), **given.SMALL}, given.notebook_steps()
 try:
     model = GPT(**sizes)
-    plan = [learning_rate(n, peak=0.004, warmup=100, total=3600) for n in range(steps)]
+    plan = [learning_rate(n, peak=0.004, warmup=100, total=steps) for n in range(steps)]
     rate, groups = lambda step: plan[step], parameter_groups(model, decay=0.1)
 except NotImplementedError:
     model, recipe = given.GPT(**sizes), given.Recipe(steps=steps)
@@ -414,7 +414,7 @@ plot.curves(
     "Most of what is gained is gained early",
     xlabel="step",
     ylabel="loss per token, on the lines trained on",
-    alt="The loss falls steeply at first, then ever more slowly, and is still falling a little at the end.",
+    alt="The loss falls steeply at first, then ever more slowly, and hardly falls any more at the end.",
 )
 
 # %% [markdown]
@@ -776,7 +776,7 @@ found = torch.stack([back(looks), repeat(looks, torch.full((8,), 20))])
 given.jobs(found, heads)
 
 # %% [markdown]
-# No head of the shipped model has more than 0.23 of its weight one back or 0.05 on repetitions. In a short definition little comes twice, apart from the word itself. GPT-2 has read whole pages, where names and phrases come again and again. If you have it, does its map show that?
+# What would chance give? A head that looks at all tokens so far alike has 0.08 of its weight one back and 0.03 on repetitions. No head of the shipped model has more than 0.23 and 0.05. So a few of them look one back more often than that, and none looks for repetitions. In a short definition little comes twice, apart from the word itself. GPT-2 has read whole pages, where names and phrases come again and again. If you have it, does its map show that?
 #
 # ### GPT-2 and today
 #
@@ -838,13 +838,13 @@ recap()
 # **Question R13** (4 points, graded by a person). The model wrote "blicket: a roof made of blossoms". Argue from what you measured in this lesson whether it knows anything. What would it need in order to know more? Then design the test that tells memory from form: what do you compare, and which result would speak for which?
 
 # %% question R13 [markdown] points=4
-# The word is in no dictionary, so nothing about blickets could be known. What the model has learned is form: an article comes first, then a noun, "made of" is followed by a material, and then the sentence ends. The samples beside their nearest training lines show that runs of words are quoted and the whole is not, and the losses on seen and unseen lines are close, so the form was not learned line by line.
+# The word is not in this dictionary, so nothing about blickets could be known. What the model has learned is form: an article comes first, then a noun, "made of" is followed by a material, and then the sentence ends. The samples beside their nearest training lines show that runs of words are quoted and the whole is not, and the losses on seen and unseen lines are close, so the form was not learned line by line.
 #
 # To know more, it would need text in which the same words occur in many situations, a model that can hold what they have in common, and, for a word that is new, a context that says something about it.
 #
 # A test: take words that the model has seen, words that were held out, and invented ones, alike in length and in endings, and let people or a rule judge whether a definition is about the right thing, such as the right category of noun.
 #
-# If only the seen words are defined better than invented ones, then it is memory. If the held-out ones are, too, for example because of their endings, then something general was learned. Form alone predicts no difference between any of the three.
+# If only the seen words are defined better than invented ones, then it is memory. If the held-out ones are, too, then something general was learned. It cannot be the endings, which are alike in all three groups. It may be another part of the word, such as *spiro*, which the model has met in other entries. Form alone predicts no difference between any of the three.
 #
 # | points | for |
 # |---|---|
@@ -879,6 +879,6 @@ recap()
 #
 # After the kind of training that you have done here, the models that people talk to have been trained twice more: on conversations that people have written (Ouyang et al. 2022, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155)), and on judgments about which of two answers is better (Rafailov et al. 2023, [Direct Preference Optimization](https://arxiv.org/abs/2305.18290)). Neither changes the architecture, only the weights. The first uses your loss on other texts, counted only where the model is to speak, and the second a loss that compares the probabilities of the two answers.
 #
-# On a GPU all of this runs as it is, once the model and its inputs are moved there with `.to("cuda")`. You then make the batch larger and compute the products in `bfloat16`. You also add `torch.compile`, because without it a small model spends much of its time on starting operations.
+# On a GPU the training runs as it is, once the model and its inputs are moved there with `.to("cuda")`. You then make the batch larger and compute the products in `bfloat16`. You also add `torch.compile`, because without it a small model spends much of its time on starting operations.
 #
 # **The end.** You began with shares that sum to 1, and you end with a model of your own that defines words that do not exist. If you like, go back to [the first lesson](../00_warm_up/00_warm_up.ipynb). It will look short.
