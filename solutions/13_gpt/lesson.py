@@ -776,7 +776,7 @@ found = torch.stack([back(looks), repeat(looks, torch.full((8,), 20))])
 given.jobs(found, heads)
 
 # %% [markdown]
-# No head of the shipped model has more than 0.23 of its weight one back or 0.05 on repetitions. In a short definition little comes twice, apart from the word itself. GPT-2 has read whole pages, where names and phrases come again and again. If you have it, does its map show that?
+# No head of the shipped model has more than 0.23 of its weight one back or 0.05 on repetitions. In a short definition little comes twice, apart from the word itself. GPT-2 has read whole pages, where names and phrases come again and again. If you have it, does the figure show that?
 #
 # ### GPT-2 and today
 #
