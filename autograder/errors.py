@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
 MOST_CHARACTERS = 400
 CLEARED = "with its outputs cleared (menu Edit, Clear Outputs of All Cells) and saved, it can be handed in again"
-MAKE_SPELLING = {
-    "lesson --lesson ": "lesson NAME=",
-    "--lesson ": "LESSON=",
-    "--exercise ": "EXERCISE=",
-    "--shard ": "SHARD=",
-    "--from ": "FROM=",
-    "--jobs ": "JOBS=",
-    "--executor ": "EXECUTOR=",
-    "--automatic": "AUTOMATIC=1",
-    "grade --": "grade GRADE_ARGS=--",
-    "merge --": "merge MERGE_ARGS=--",
-}
 
 
 def notebook_too_large(most: int) -> str:
@@ -28,29 +17,17 @@ def notebook_too_large(most: int) -> str:
 
 
 def command(arguments: str) -> str:
-    """Return a command as its reader can type it: with make where make has started this, else as `lessons …`.
+    """Return a command as its reader can type it: `lessons` by its path where a terminal would not find it by name.
 
-    Lessons that were installed with pip come without a Makefile; with make, `lessons` need not be on the path, and in a
-    terminal of a JupyterHub it is not.
+    That is so where make has started this, and in the terminals of a JupyterHub.
 
     Args:
         arguments: what follows `lessons`, such as `reset --lesson 01_a`.
     """
-    on_hub = "JUPYTERHUB_USER" in os.environ
-    installed = Path(sys.executable).with_name("lessons") if on_hub else "lessons"
-    return f"{'make' if by_make() else installed} {options(arguments)}"
-
-
-def options(text: str) -> str:
-    """Return options of the command line as their reader can type them."""
-    for spelled, by_make_spelled in MAKE_SPELLING.items() if by_make() else ():
-        text = text.replace(spelled, by_make_spelled)
-    return text
-
-
-def by_make() -> bool:
-    """Say whether make has started this process, or JupyterLab around it."""
-    return "MAKELEVEL" in os.environ
+    if shutil.which("lessons") and "JUPYTERHUB_USER" not in os.environ:
+        return f"lessons {arguments}"
+    installed, folder = Path(sys.executable).with_name("lessons"), Path.cwd()
+    return f"{installed.relative_to(folder) if installed.is_relative_to(folder) else installed} {arguments}"
 
 
 class CourseError(Exception):
@@ -73,9 +50,7 @@ class UnknownLessonError(CourseError):
 
     def __init__(self, name: str, known: list[str]) -> None:
         listing = ", ".join(known) or f"none yet; `{command('lesson --lesson …')}` starts one"
-        problem = (
-            f"There is no lesson {name!r}." if name else f"Which lesson? Add {options('--lesson …')} to the command."
-        )
+        problem = f"There is no lesson {name!r}." if name else "Which lesson? Add --lesson … to the command."
         super().__init__(f"{problem} Lessons: {listing}.")
 
 

@@ -42,7 +42,7 @@ from .classes import Classes
 LESSON, SEED = "02_queries_keys_values", 5
 LAB_SECONDS, MINUTES_BETWEEN_TRIES, MINUTES_BETWEEN_SUBMISSIONS, PAUSE = 1800.0, 1.2, 15.0, 60.0
 OLDEST, SLOWEST = 2.0, 60.0  # seconds until the board shows a try, and until there is feedback
-FLAT = 10.0  # MiB that a service may hold more in the end than after a quarter, by when it has all that it needs
+FLAT = 10.0  # MiB that a service may hold more in the end than after half, by when it has all that it keeps
 REST_SECONDS = 3.0  # in which what has run ends
 EXERCISES = ("project_qkv", "attention_scores", "attend", "copy_previous_qk")
 Step = tuple[str, str, bool]  # a student, an exercise, and whether it was passed or begun
@@ -117,7 +117,7 @@ def board_problems(folder: Path, students: list[str], seconds: float, labs: int)
                 for step in steps(students[number], what["exercise"], what["passed"]):
                     told.setdefault(step, time.monotonic())
                 pool.submit(tell, folder / f"{students[number]}.queue", what)
-                if index in (len(plan) // 4, len(plan) - 1):
+                if index in (len(plan) // 2, len(plan) - 1):
                     memory.append(memory_of(service))
         ends = time.monotonic() + SLOWEST
         while (left := [*folder.glob("*.queue")]) and time.monotonic() < ends:  # sent after a later check
@@ -141,11 +141,11 @@ def board_problems(folder: Path, students: list[str], seconds: float, labs: int)
 def grew(memory: Sequence[float]) -> bool:
     """Say whether a service holds more and more of what it is given.
 
-    A megabyte for every ten submissions is 29 MiB from the first quarter to the end of a lab. The first 45 to 60 MiB
-    can go into room that the heap has free, so a small leak shows in several labs, one after the other.
+    A megabyte for every ten submissions is 20 MiB in the second half of a lab. The first 45 to 60 MiB can go into room
+    that the heap has free, so a small leak shows in several labs, one after the other.
 
     Args:
-        memory: what it held after a quarter of all, and in the end, in MiB.
+        memory: what it held after half of all, and in the end, in MiB.
     """
     early, late = memory
     return late - early > FLAT
@@ -153,7 +153,7 @@ def grew(memory: Sequence[float]) -> bool:
 
 def listed(memory: Sequence[float]) -> str:
     """Return what a service held."""
-    return "memory {:.0f} MiB after a quarter, {:.0f} in the end".format(*memory)
+    return "memory {:.0f} MiB after half, {:.0f} in the end".format(*memory)
 
 
 def wait_for(pages: dict[Path, float], waited: list[float]) -> None:
@@ -203,7 +203,7 @@ def hand_in_problems(course: Course, exchange: Path, texts: dict[str, str], seco
             time.sleep(max(0.0, begin + when - time.monotonic()))
             counts[name] += 1
             pages[page_of(exchange, hand_in(exchange, name, texts[name], LESSON), LESSON)] = time.monotonic()
-            if index in (len(plan) // 4, len(plan) - 1):
+            if index in (len(plan) // 2, len(plan) - 1):
                 looked = time.monotonic()
                 memory.append(at_rest(pages, psutil.Process(service.pid)))
                 begin += time.monotonic() - looked

@@ -7,24 +7,24 @@
 #
 # Each lesson answers one question, and most of the questions were left open by the lesson before:
 #
-# | lesson | question | minutes | after lessons |
-# |---|---|---|---|
-# | 0. Warm-up | How can a program with matrices be wrong although it raises no error? | 45 | |
-# | 1. Why attention? | What does a network forget if it reads the whole text before it writes? | 75 | |
-# | 2. Queries, keys, values | How does a word find the other words it needs, and what does it get from them? | 90 | 1 |
-# | 3. Scaling | Why are scores divided by the square root of a dimension? | 80 | 2 |
-# | 4. Softmax | What if the scores are huge, or arrive in pieces? | 90 | 3 |
-# | 5. Masking | How are tokens hidden from one another, and what happens if all of them are hidden? | 110 | 4 |
-# | 6. Multi-head attention | What can two heads do that one cannot? | 105 | 5 |
-# | 7. Order and position | How does a token know where it is? | 90 | 6 |
-# | 8. The transformer block | What does a model need besides attention? | 115 | 5 to 7 |
-# | 9. Train it, look inside | Which head does the work, and how can you prove it? | 110 | 8 |
-# | 10. Efficient attention | What need not be computed twice? | 110 | 4 to 6, 8 |
-# | 11. Bug hunt | How do you find a bug in code that you did not write? | 180 | 5, 6 |
-# | 12. NumPy and Keras | Does another library compute the same numbers? | 110 | 4 to 6 |
-# | 13. A GPT of your own | Can it write? | 200 | 8, 9 |
+# | lesson | question | after lessons |
+# |---|---|---|
+# | 0. Warm-up | How can a program with matrices be wrong although it raises no error? | |
+# | 1. Why attention? | What does a network forget if it reads the whole text before it writes? | |
+# | 2. Queries, keys, values | How does a word find the other words it needs, and what does it get from them? | 1 |
+# | 3. Scaling | Why are scores divided by the square root of a dimension? | 2 |
+# | 4. Softmax | What if the scores are huge, or arrive in pieces? | 3 |
+# | 5. Masking | How are tokens hidden from one another, and what happens if all of them are hidden? | 4 |
+# | 6. Multi-head attention | What can two heads do that one cannot? | 5 |
+# | 7. Order and position | How does a token know where it is? | 6 |
+# | 8. The transformer block | What does a model need besides attention? | 5 to 7 |
+# | 9. Train it, look inside | Which head does the work, and how can you prove it? | 8 |
+# | 10. Efficient attention | What need not be computed twice? | 4 to 6, 8 |
+# | 11. Bug hunt | How do you find a bug in code that you did not write? | 5, 6 |
+# | 12. NumPy and Keras | Does another library compute the same numbers? | 4 to 6 |
+# | 13. A GPT of your own | Can it write? | 8, 9 |
 #
-# The core is lessons 1 to 8, about twelve and a half hours; all fourteen take about twenty-five. Exercises 3.5, 9.4 and 11.3 are the hardest ones; leave them for a second round if they hold you up.
+# The core is lessons 1 to 8, about twenty hours with their exercises and questions, or sixteen if you read quickly. Sections and exercises that are called *optional* are not counted in these hours, and nothing else depends on them. Exercises 9.4 and 11.3 are the hardest ones, so leave them for a second round if they hold you up.
 #
 # Run the next cell to see how far you are. An exercise's points count once its checks pass here; a few hidden checks are added when the lesson is graded. `check` keeps your progress in `progress.json` beside this page and sends that file nowhere. On a hub whose teacher has a board, the cell says above the table what `check` tells it, and how to turn that off.
 

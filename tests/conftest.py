@@ -1,5 +1,6 @@
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -33,8 +34,8 @@ BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("repeatable", derandomize=True, **BUSY)
 settings.load_profile("repeatable")
 
-# messages name commands as make spells them, also where make has not started the tests
-os.environ.setdefault("MAKELEVEL", "1")
+# messages name commands as somebody types them who has activated the environment
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 # an explanation that stops is a defect, which grading would only note
 verdict.SURVIVED = ()

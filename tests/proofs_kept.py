@@ -1,11 +1,10 @@
-"""Lessons that were proved as they are: whoever has changed none of them need not prove them all again.
+"""What a lesson's proof depends on: whoever has changed nothing of it need not prove the lesson again.
 
-A proof is kept under build/ as a checksum of everything that goes into it, names and contents: the lesson's folder,
-what is released of it, the layers that prove, the tests, the pins, Python and PyTorch. A fresh clone has none.
+Pytest's cache keeps a checksum of it, names and contents: the lesson's folder, what is released of it, the layers that
+prove, the tests, the pins, Python and PyTorch. A fresh clone has none.
 """
 
 import hashlib
-import os
 import platform
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,26 +16,6 @@ from autograder.paths import Lesson
 ROOT = Path(__file__).parent.parent
 IGNORED = {"__pycache__", ".ipynb_checkpoints"}
 NOT_PROVING = ROOT / "autograder" / "classroom"  # the one layer that nothing else imports
-
-
-def is_proved(lesson: Lesson) -> bool:
-    """Say whether the proof of just this has passed here."""
-    path = proof_file(lesson)
-    return path.is_file() and path.read_text(encoding="utf-8") == proof_digest(lesson)
-
-
-def remember_proof(lesson: Lesson, digest: str) -> None:
-    """Keep a proof that has passed, of what there was when it began."""
-    path = proof_file(lesson)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(f".{os.getpid()}")
-    draft.write_text(digest, encoding="utf-8")
-    draft.replace(path)
-
-
-def proof_file(lesson: Lesson) -> Path:
-    """Return where a lesson's proof is kept."""
-    return lesson.root / "build" / "proofs" / f"{lesson.name}.sha256"
 
 
 def proof_digest(lesson: Lesson) -> str:

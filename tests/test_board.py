@@ -250,8 +250,8 @@ def test_who_connects_and_hangs_up_without_end_is_turned_away_and_nobody_else(mo
 
 
 def test_ids_without_a_name_are_one_account() -> None:
-    assert board_server.named(os.getuid()) == os.getuid()
-    assert board_server.named(3_000_000_001) == board_server.named(3_000_000_002)
+    assert board_server.named_lately(os.getuid()) == os.getuid()
+    assert board_server.named_lately(3_000_000_001) == board_server.named_lately(3_000_000_002)
 
 
 def test_a_message_waits_for_a_place_where_many_connect(tmp_path, monkeypatch) -> None:
@@ -374,6 +374,16 @@ def live(board: Running) -> Iterator[dict[str, Any]]:
                 yield json.loads(line.removeprefix("data: "))
 
 
+def test_who_shares_code_no_longer_is_no_example_any_more(board: Running, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.board.RECKON_EVERY", 1e9)
+    board.tell(ADA, a_try(1, message="what_is_there", code="def attend(): ..."))
+    board.tell(BOB, a_try(2, message="what_is_there", code="def bobs(): ..."))
+    assert "def bobs" in json.dumps(next(live(board)))
+    assert board.ask(BOB, "tries", "DELETE").status_code == 200
+    assert "def bobs" not in json.dumps(next(live(board)))
+    assert ([one["code"] for one in kept(board)], len(kept(board, BOB))) == (["def attend(): ..."], 1)
+
+
 def test_the_page_follows_what_students_tell(board: Running) -> None:
     states = live(board)
     assert all("stuck" not in one["states"] for one in next(states)["students"])
@@ -390,6 +400,20 @@ def test_the_page_follows_what_students_tell(board: Running) -> None:
     state = next(states)
     assert [one["states"][column] for one in state["students"]] == ["passed", "working"]
     assert [seen["students"] for seen in state["messages"]["attend"]] == [["bob"]]
+
+
+def test_while_the_database_is_away_no_page_says_that_it_follows_the_class(board: Running, monkeypatch) -> None:
+    def away(*_: object) -> None:
+        raise CourseError("The gradebook cannot be used.")
+
+    states = live(board)
+    next(states)
+    monkeypatch.setattr(board.service.store, "done", away)
+    board.service._latest.clear()
+    with board.ask(TEACHER, f"events?lesson={LESSON}", stream=True) as answer:
+        assert answer.status_code == 503
+    assert list(states) == []
+    assert board.service.streams == 0
 
 
 def test_while_the_database_is_away_the_page_stays_and_students_are_told_to_wait(board: Running, monkeypatch) -> None:

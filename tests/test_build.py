@@ -170,6 +170,8 @@ SLIPS = [
     ),
     ("import torch\n", "import torch\n", "import torch as\n", "invalid syntax."),
     (DECLARED, TITLE, "", "ValueError: check two_queries_three_keys needs a docstring: students read it."),
+    ("def attend(", "def attend(", "@nothing\ndef attend(", "NameError: name 'nothing' is not defined"),
+    ("shares * norms", "shares * norms", "shares * norm", "the solved lesson stops: NameError: name 'norm'"),
     (
         "import torch\nfrom torch import Tensor\n\nfrom autograder.checks",
         "import torch\n",
@@ -199,7 +201,6 @@ def test_a_slip_is_told_with_its_file_and_line(scratch: Course, at: str, old: st
         ("lesson.py", "# %% check attend", "# %% chekc attend", "`# %% chekc attend` means nothing"),
         ("lesson.py", ATTEND, "# %% exercise attends\n", "`# %% hints attend` belongs to no exercise"),
         ("lesson.py", "# %% setup", "# %%", r"lesson.py: there is no setup cell. Add `# %% setup`"),
-        ("lesson.py", "shares * norms", "shares * norm", "name 'norm' is not defined"),
         ("checks.py", '@check("attend"', '@check("attned"', "belongs to 'attned', which is not an exercise"),
     ],
 )

@@ -39,7 +39,7 @@ def bundle(course: Course, tmp_path_factory) -> zipfile.ZipFile:
 
 @pytest.fixture(scope="module")
 def wheel(bundle: zipfile.ZipFile, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundle as a hub's image takes it."""
+    """What pip makes of the bundle, for a student and for a hub's image."""
     folder = tmp_path_factory.mktemp("wheel")
     options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", str(folder)]
     subprocess.run([sys.executable, "-m", "pip", "wheel", *options, bundle.filename], check=True)
@@ -97,13 +97,11 @@ def test_students_get_the_layers_that_they_need_and_no_other(bundle: zipfile.Zip
     assert {p[2] for p in parts if p[1] == "autograder"} == {*modules, "judging", "plot", "student"}
 
 
-def test_pip_installs_the_bundle_and_that_is_the_whole_setup(
-    course: Course, bundle: zipfile.ZipFile, tmp_path: Path
-) -> None:
+def test_pip_installs_the_bundle_and_that_is_the_whole_setup(course: Course, wheel: Path, tmp_path: Path) -> None:
     installed, home = tmp_path / "installed", tmp_path / "home"
     home.mkdir()
-    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--target", str(installed)]
-    subprocess.run([sys.executable, "-m", "pip", "install", *options, bundle.filename], check=True)
+    options = ["--quiet", "--no-deps", "--no-index", "--target", str(installed)]
+    subprocess.run([sys.executable, "-m", "pip", "install", *options, str(wheel)], check=True)
     command = [sys.executable, "-m", "autograder", "update"]
     subprocess.run(command, cwd=home, env={**os.environ, "PYTHONPATH": str(installed)}, check=True)
     assert [lesson.name for lesson in find_course(home).lessons()] == [lesson.name for lesson in course.lessons()]
@@ -115,10 +113,8 @@ def test_pip_installs_the_bundle_and_that_is_the_whole_setup(
 def test_a_wheel_of_the_bundle_holds_nothing_that_the_bundle_does_not(bundle: zipfile.ZipFile, wheel: Path) -> None:
     given, inside = {bundle.read(name) for name in bundle.namelist()}, zipfile.ZipFile(wheel)
     installed = [name for name in inside.namelist() if ".dist-info/" not in name]
+    assert installed
     assert [name for name in installed if inside.read(name) not in given] == []
-    layers = {name.split("/")[1] for name in installed if name.startswith("autograder/") and name.count("/") > 1}
-    assert layers == {"judging", "plot", "student"}
-    assert [name for name in installed if name.endswith("etc/ipython/ipython_config.py")]
 
 
 def test_checks_in_the_bundle_load(course: Course, bundle: zipfile.ZipFile) -> None:

@@ -46,6 +46,11 @@ def test_the_html_of_a_card_is_as_pinned(name: str) -> None:
     assert CARDS[name]._repr_html_() == pinned(f"{name}.html", CARDS[name]._repr_html_())
 
 
+def test_an_optional_exercise_is_told_no_points() -> None:
+    verdict = Verdict("attend", (Result("Two queries.", 0, passed=True, hidden=False),))
+    assert repr(Card(verdict, graded=True)) == "✓ attend: 1 of 1 check passed"
+
+
 def test_text_and_html_say_the_same() -> None:
     html = CARDS["mistake"]._repr_html_()
     for line in repr(CARDS["mistake"]).splitlines()[:4]:

@@ -59,11 +59,11 @@ def test_collecting_nothing_useful_is_told_and_fails(here, capsys) -> None:
 
 def test_grading_without_submissions_loads_no_lesson_and_says_how_to_get_some(here, capsys, monkeypatch) -> None:
     monkeypatch.setattr("autograder.classroom.run.package_of", lambda lesson: pytest.fail(lesson.name))
-    assert said(capsys, "grade") == (0, "No submissions. `make collect LESSON=… FROM=…` brings them in.")
+    assert said(capsys, "grade") == (0, "No submissions. `lessons collect --lesson … --from …` brings them in.")
 
 
 def test_feedback_without_grades_says_what_comes_first(here, capsys) -> None:
-    assert said(capsys, "feedback") == (1, "Nothing is graded yet: `make grade` first.")
+    assert said(capsys, "feedback") == (1, "Nothing is graded yet: `lessons grade` first.")
 
 
 def test_a_build_over_an_edit_by_hand_is_one_line(here, capsys) -> None:
@@ -120,30 +120,16 @@ def test_an_option_that_no_command_has_is_refused(here, capsys) -> None:
     assert "unrecognized arguments: --no-browser" in capsys.readouterr().err
 
 
-SPELLED = [
-    ("reset --lesson 01_a", "make reset LESSON=01_a"),
-    ("lesson --lesson 01_a", "make lesson NAME=01_a"),
-    ("mistake --lesson 01_a --exercise f --from ada", "make mistake LESSON=01_a EXERCISE=f FROM=ada"),
-    ("grade --allow-unsandboxed", "make grade GRADE_ARGS=--allow-unsandboxed"),
-    ("merge --force", "make merge MERGE_ARGS=--force"),
-    ("grade --jobs 2 --shard 2/8 --executor tls://a", "make grade JOBS=2 SHARD=2/8 EXECUTOR=tls://a"),
-    ("build", "make build"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "with_make"), SPELLED)
-def test_a_message_names_a_command_that_its_reader_has(monkeypatch, arguments: str, with_make: str) -> None:
-    assert command(arguments) == with_make
-    monkeypatch.delenv("MAKELEVEL")
-    assert command(arguments) == f"lessons {arguments}"
-
-
-def test_where_make_has_not_started_it_no_message_asks_for_make(here, monkeypatch, capsys) -> None:
-    monkeypatch.delenv("MAKELEVEL")
-    assert "Add --lesson … to the command" in said(capsys, "check")[1]
-    (here.lesson(LESSON).released_dir / here.lesson(LESSON).notebook_name).unlink()
-    assert f"`lessons reset --lesson {LESSON}`" in said(capsys, "check", "--lesson", LESSON)[1]
-    assert "`lessons grade`" in said(capsys, "feedback")[1]
+@pytest.mark.parametrize(("variable", "value"), [("PATH", ""), ("JUPYTERHUB_USER", "ada")])
+def test_where_a_terminal_does_not_find_it_a_command_is_named_by_its_path(
+    tmp_path: Path, monkeypatch, variable: str, value: str
+) -> None:
+    assert command("grade") == "lessons grade"
+    monkeypatch.setattr(sys, "executable", str(tmp_path.resolve() / "venv" / "bin" / "python"))
+    monkeypatch.setenv(variable, value)
+    assert command("grade") == f"{tmp_path.resolve()}/venv/bin/lessons grade"
+    monkeypatch.chdir(tmp_path)
+    assert command("grade") == "venv/bin/lessons grade"
 
 
 def test_no_message_spells_a_command_by_itself() -> None:
@@ -169,9 +155,3 @@ def test_jobs_are_as_many_as_the_processors_that_may_be_used(monkeypatch, quota:
 def test_to_import_the_command_line_takes_no_library_away() -> None:
     code = "import sys, autograder.__main__; print('rfc3987_syntax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
-
-
-def test_no_message_spells_a_variable_of_make_by_itself(course: Course) -> None:
-    variables = ("JOBS=", "SHARD=", "EXECUTOR=", "FROM=", "MERGE_ARGS", "GRADE_ARGS", "LESSON=", "EXERCISE=")
-    files = [p for p in (course.root / "autograder").rglob("*.py") if p.name != "errors.py"]
-    assert [(p.name, v) for p in files for v in variables if v in p.read_text(encoding="utf-8")] == []

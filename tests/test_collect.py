@@ -182,7 +182,7 @@ def test_a_zip_that_imitates_an_lms_beside_other_work_is_left_to_a_person(
     inbox = put(tmp_path / "inbox", {"mallory.zip": forged, f"bob_1_2_{LESSON}.ipynb": notebook + b" "})
     students, (line,) = collected(scratch, inbox)
     assert students == ["bob_1"]
-    assert line.startswith("mallory.zip: an LMS's zip, beside other work. If it is, collect it alone: `make collect")
+    assert line.startswith("mallory.zip: an LMS's zip, beside other work. If it is, collect it alone: `lessons collect")
     assert scratch.submission(scratch.lesson(LESSON), "bob_1").read_bytes() == notebook + b" "
 
 

@@ -131,7 +131,7 @@ def test_an_export_says_who_waits_and_how_to_export_what_is_known(waiting: Cours
     assert path == "coursework/canvas.csv"
     assert note == (
         "1 submission with questions that a person has still to grade: left blank. "
-        "`make canvas AUTOMATIC=1` exports automatic points."
+        "`lessons canvas --automatic` exports automatic points."
     )
     assert export_grades(waiting, "canvas", automatic=True)[1].endswith("with automatic points.")
 

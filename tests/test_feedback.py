@@ -159,6 +159,10 @@ def test_a_comment_takes_the_place_of_the_reason() -> None:
     assert "penalty for handing in late" in summary_cell([line], 0.5).source
 
 
+def test_an_optional_exercise_has_no_points_in_the_summary() -> None:
+    assert ">optional</td>" in row(SummaryRow("attend", "check_attend", 0, 0, "passed"))
+
+
 def test_a_reason_cannot_become_a_tag() -> None:
     line = SummaryRow("attend", "check_attend", 0, 4, "<b>no</b> `a < b`")
     assert "&lt;b&gt;no&lt;/b&gt; <code>a &lt; b</code>" in row(line)

@@ -58,7 +58,7 @@ def test_a_reset_takes_a_broken_notebook_out_of_the_way(copy: Course) -> None:
     lesson = copy.lesson(LESSON)
     path = lesson.released_dir / lesson.notebook_name
     path.write_text("half a noteb")
-    with pytest.raises(CourseError, match="make reset"):
+    with pytest.raises(CourseError, match="lessons reset"):
         submit(copy, lesson)
     reset(copy, lesson)
     assert (lesson.released_dir / f"{LESSON}.old-1.ipynb").read_text() == "half a noteb"

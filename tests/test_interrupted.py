@@ -163,11 +163,6 @@ def test_a_locked_gradebook_is_waited_for(handed_in: Course, monkeypatch, lock: 
         assert [result.status for result in running.result()] == ["graded"] * len(STUDENTS)
 
 
-def test_the_gradebook_waits_a_minute_for_a_lock(handed_in: Course) -> None:
-    with open_gradebook(handed_in) as gradebook, gradebook.engine.connect() as connection:
-        assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 60_000
-
-
 def test_a_regrade_with_the_recorded_seed_gives_the_same_rows(handed_in: Course) -> None:
     lesson = handed_in.lesson(LESSON)
     first = [(r.student, r.score) for r in grade_lesson(handed_in, lesson, force=True)]

@@ -1,11 +1,11 @@
 """Lesson 11: its reference against independent oracles, and the attentions that testers are tried on.
 
 What the suspects' labels are is written down here. `verify` proves that testers of several designs agree with the
-reference about all of them. Testers that look at anything but answers learn nothing.
+reference about all of them. That testers cannot look at anything but answers, `test_black_box` proves.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import product
 from typing import Any
@@ -21,12 +21,10 @@ from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
 from autograder.judging.check import Check
 from autograder.judging.values import Returned
-from autograder.judging.verdict import Verdict
 from autograder.paths import find_course
 
-from .answer_keys import rights_of
 from .conftest import needs_sandbox
-from .graded import handed_in, outcomes_of
+from .graded import handed_in, points_in, record_of
 
 PACKAGE = package_of(find_course().lesson("11_bug_hunt"))
 KEY = PACKAGE.key
@@ -347,23 +345,6 @@ def test_a_tester_that_returns_nothing_for_a_right_attention_is_told() -> None:
     assert "None came back" in outcome.reason
 
 
-BY_SOURCE = """
-import gc
-KNOWN, HEAP = {known!r}, {{}}
-def heap():
-    if not HEAP:
-        HEAP.update((f.__name__, f.__doc__) for f in gc.get_objects() if type(f).__name__ == "function")
-    return HEAP
-def look(attention):
-    return {look}
-def find_bugs(attention):
-    return set(KNOWN.get(look(attention), []))
-"""
-LOOKS = {
-    "code": "attention._work.__code__.co_code.hex() + repr(attention._work.__code__.co_names)",
-    "docstring": "attention._work.__doc__",
-    "heap": "heap().get(attention.name)",
-}
 WITHOUT_TESTING = {
     "every label": f"def find_bugs(attention):\n    return set({list(TEAMS.PRACTICE)!r})\n",
     "no label": "def find_bugs(attention):\n    return set()\n",
@@ -387,100 +368,10 @@ def find_bugs(attention):
 }
 
 
-def defined(source: str) -> dict[str, Any]:
-    names: dict[str, Any] = {}
-    exec(source, names)
-    return names
-
-
-def by_source(look: str) -> str:
-    """Return a tester that knows what each suspect looks like, and tests nothing."""
-    looked = defined(BY_SOURCE.format(known={}, look=LOOKS[look]))["look"]
-    return BY_SOURCE.format(known={looked(SUSPECTS[n]): sorted(labels_of(n)) for n in SUSPECTS}, look=LOOKS[look])
-
-
-def by_order(seed: int) -> str:
-    """Return a tester that knows in which order suspects are called under one seed."""
-    order: list[str] = []
-    for check in HIDDEN:
-        check.values(lambda box: order.append(box.name), seed)
-    answers = [sorted(labels_of(name)) for name in order]
-    return f"ANSWERS = iter({answers!r})\ndef find_bugs(attention):\n    return set(next(ANSWERS, []))\n"
-
-
-def names_of(checks: Iterable[Any]) -> set[str]:
-    return {check.name for check in checks}
-
-
-def hidden_points(verdict: Verdict) -> int:
-    return sum(result.points for result in verdict.results if result.hidden and result.passed)
-
-
-def graded(source: str, seed: int) -> Verdict:
-    outcomes = outcomes_of(handed_in(PACKAGE, {"find_bugs": source}, seed))["find_bugs"]
-    return KEY.verdict("find_bugs", seed, [outcomes[check.name] for check in KEY.checks_of("find_bugs")])
-
-
-@pytest.mark.parametrize("look", LOOKS)
-def test_unstopped_a_tester_that_looks_instead_of_testing_earns_all_hidden_points(look: str) -> None:
-    passed = rights_of("11_bug_hunt", 5).passed("find_bugs", defined(by_source(look))["find_bugs"])
-    assert names_of(HIDDEN) <= names_of(passed)
-
-
-@needs_sandbox
-@pytest.mark.parametrize("look", LOOKS)
-def test_a_tester_that_looks_instead_of_testing_earns_no_hidden_points(look: str) -> None:
-    assert hidden_points(graded(by_source(look), 5)) == 0
-
-
-def test_unstopped_a_tester_that_knows_the_order_earns_all_hidden_points() -> None:
-    passed = rights_of("11_bug_hunt", 5).passed("find_bugs", hidden_only(by_order(5)))
-    assert names_of(HIDDEN) <= names_of(passed)
-
-
-def hidden_only(source: str) -> Any:
-    """Return a tester that leaves the visible attentions out of its count."""
-    tester = defined(source)["find_bugs"]
-    return lambda attention: tester(attention) if attention.name in SUSPECTS else set()
-
-
-@needs_sandbox
-def test_a_tester_that_knows_the_order_under_another_seed_earns_no_hidden_points() -> None:
-    assert hidden_points(graded(by_order(5), 6)) == 0
-
-
 @needs_sandbox
 @pytest.mark.parametrize("name", WITHOUT_TESTING)
 def test_an_answer_without_a_test_earns_nothing(name: str) -> None:
-    assert graded(WITHOUT_TESTING[name], 5).points == 0
-
-
-def by_name() -> str:
-    """Return a tester that knows the names of the attentions that students have, and tests nothing."""
-    checks = [check for check in KEY.visible if check.exercise == "find_bugs"]
-    known: dict[str, list[str]] = {}
-
-    def noting(box: Any) -> set[str]:
-        known[box.name] = sorted(FIND_BUGS(box))
-        return set()
-
-    for check in checks:
-        check.values(noting, 0)
-    return f"""
-KNOWN = {known!r}
-def find_bugs(attention):
-    names = (attention.name, attention.__name__, getattr(attention._work, "__name__", ""))
-    return next((set(KNOWN[name]) for name in names if name in KNOWN), set())
-"""
-
-
-def test_unstopped_a_table_of_names_earns_the_points_that_students_see() -> None:
-    assert len(rights_of("11_bug_hunt", 5).passed("find_bugs", defined(by_name())["find_bugs"])) == 3
-
-
-@needs_sandbox
-def test_a_table_of_names_earns_nothing() -> None:
-    assert graded(by_name(), 5).points == 0
+    assert points_in(record_of(handed_in(PACKAGE, {"find_bugs": WITHOUT_TESTING[name]})))["find_bugs"] == 0
 
 
 # The repaired module

@@ -20,10 +20,11 @@ from autograder.grading.grade import RECORD
 from autograder.grading.package import LessonPackage
 from autograder.judging.answer_key import load_answer_key
 from autograder.judging.modules import importable
+from autograder.judging.shortcuts import found_in
 from autograder.paths import find_course
 
 from .conftest import needs_sandbox
-from .graded import graded, handed_in, points_in, record_of
+from .graded import graded, handed_in, points_in
 
 LESSON = find_course().lesson("12_numpy_and_keras")
 PACKAGE = package_of(LESSON)
@@ -215,32 +216,10 @@ def test_where_keras_is_missing_none_comes_back(frameworks, monkeypatch) -> None
 
 # Graded
 
-RIGHT = solutions(read_lesson(LESSON))
-BY_PYTORCH = """
-def numpy_attention(query, key, value, mask=None):
-    q, k, v = (torch.from_numpy(array) for array in (query, key, value))
-    hidden = None if mask is None else torch.from_numpy(mask)
-    return functional.scaled_dot_product_attention(q, k, v, hidden).numpy()
-"""
-RENAMED = """
-from torch.nn.functional import scaled_dot_product_attention as fast
-from torch import from_numpy as into
-""" + BY_PYTORCH.replace("torch.from_numpy", "into").replace("functional.scaled_dot_product_attention", "fast")
 
-
-@needs_sandbox
-def test_a_right_solution_in_numpy_gets_its_points_and_is_no_matter_for_a_person() -> None:
-    record = record_of(handed_in(PACKAGE, RIGHT))
-    assert points_in(record) == KEY.points() == {"numpy_attention": 4, "convert_mask": 3, "keras_to_torch": 4}
-    assert record["flags"] == []
-
-
-@needs_sandbox
-@pytest.mark.parametrize("code", [BY_PYTORCH, RENAMED], ids=["plain", "renamed"])
-def test_attention_by_pytorch_gets_none_for_the_one_in_numpy(code: str) -> None:
-    record = record_of(handed_in(PACKAGE, RIGHT | {"numpy_attention": code}))
-    assert points_in(record) == KEY.points() | {"numpy_attention": 0}
-    assert record["flags"] == ["numpy_attention uses torch"]
+def test_attention_by_pytorch_is_forbidden_for_the_one_in_numpy() -> None:
+    code = "def numpy_attention(*arrays): return functional.softmax(torch.from_numpy(arrays[0]), -1).numpy()"
+    assert found_in(KEY.shortcuts, "numpy_attention", ["import torch\nfrom torch.nn import functional", code])
 
 
 def without_keras(package: LessonPackage) -> LessonPackage:
@@ -252,10 +231,9 @@ def without_keras(package: LessonPackage) -> LessonPackage:
 
 
 @needs_sandbox
-@pytest.mark.parametrize("there", [True, False], ids=["with Keras", "without Keras"])
-def test_no_cell_of_the_lesson_stops_and_the_points_are_the_same(there: bool) -> None:
-    package = PACKAGE if there else without_keras(PACKAGE)
-    notebook = graded(handed_in(package, RIGHT, demonstrations=True))
+def test_where_keras_is_missing_no_cell_of_the_lesson_stops_and_the_points_are_the_same() -> None:
+    right = solutions(read_lesson(LESSON))
+    notebook = graded(handed_in(without_keras(PACKAGE), right, demonstrations=True))
     stopped = [o["evalue"] for c in notebook["cells"] for o in c.get("outputs", []) if o["output_type"] == "error"]
     assert stopped == []
     assert points_in(notebook["metadata"][RECORD]) == KEY.points()

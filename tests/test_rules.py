@@ -92,6 +92,7 @@ def test_every_page_says_when_it_is_due_and_for_whom_it_is_later(key) -> None:
 def test_after_twenty_attempts_the_pause_doubles() -> None:
     assert rules().pause_after(FREE) == MINUTE
     assert rules().pause_after(FREE + 3) == 8 * MINUTE
+    assert [rules(pause=0).pause_after(n) for n in (0, FREE, FREE + 10)] == [0 * MINUTE, 0 * MINUTE, 1024 * MINUTE / 60]
     week = sum((rules().pause_after(n) for n in range(1, 33)), timedelta())
     assert week > timedelta(days=5)
 

@@ -9,6 +9,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from errno import ENOSPC
+from functools import partial
 from pathlib import Path
 from threading import Event
 from zoneinfo import ZoneInfo
@@ -24,8 +25,18 @@ from autograder.authoring.sample_submissions import submission
 from autograder.classroom import attempt_writer, rules, run
 from autograder.classroom import exchange as exchange_module
 from autograder.classroom.attempt_writer import AttemptWriter
-from autograder.classroom.attempts import GRADED, LEFT_OUT, REFUSED, Attempt, forget_attempts, read_attempts
+from autograder.classroom.attempts import (
+    GRADED,
+    LEFT_OUT,
+    REFUSED,
+    USED,
+    Attempt,
+    forget_attempts,
+    read_attempts,
+    write_attempts,
+)
 from autograder.classroom.commands import COMMANDS
+from autograder.classroom.deliveries import Delivered
 from autograder.classroom.exchange import CollectPlainFiles, collect_from_exchange
 from autograder.classroom.feedback import TOO_SLOW, make_feedback
 from autograder.classroom.gradebook import open_gradebook
@@ -551,6 +562,23 @@ def test_what_is_graded_again_lets_those_go_first_who_hand_in(service, exchange,
     assert any(line.startswith("zoe") for line in lines[:2])
 
 
+def test_a_class_that_is_graded_again_is_not_held_in_memory(reader: HandInService, exchange, monkeypatch) -> None:
+    lesson, read = reader.course.lesson(LESSON), []
+
+    def files(student: str) -> dict[str, bytes]:
+        read.append(student)
+        return {} if student == "gone" else {lesson.notebook_name: b"{}"}
+
+    earlier = [Delivered(lesson, name, name, now_utc(), partial(files, name)) for name in ("gone", *"abcdef")]
+    monkeypatch.setattr("autograder.classroom.serve.graded_earlier", lambda *_: earlier)
+    write_attempts(reader.course, lesson, "a", Attempt("a", released="open"))
+    reader.regrade()
+    assert (read, reader.waiting) == ([], 7)
+    reader.start()
+    assert (read, running(reader)) == (["gone", "a", "b"], [("a", LESSON), ("b", LESSON)])
+    assert reader.waiting == 6
+
+
 def test_what_somebody_has_had_is_noted_and_forgotten(reader: HandInService, exchange, monkeypatch) -> None:
     monkeypatch.setattr("autograder.classroom.serve.grade", lambda _: time.sleep(0.05) or 1 / 0)
     hand_in(exchange, "mallory", "{}")
@@ -691,7 +719,7 @@ def test_what_counts_is_graded_again_where_its_lesson_has_changed(service, excha
     service.service.regrade()
     service.run()
     assert service.points()["ada"] == before + 2
-    assert [a.status for a in service.attempts("ada")] == [LEFT_OUT, GRADED]
+    assert [a.status for a in service.attempts("ada")] == [USED, GRADED]  # nobody has attempts anew
     assert service.attempts("ada")[1].points == before + 2
     assert "Attempt 1. It counts." in feedback(exchange, secret)
 
@@ -830,18 +858,35 @@ def test_a_file_that_is_renamed_while_the_inbox_is_looked_at_ends_nothing(servic
     assert service.service.waiting == 0
 
 
-def test_who_fills_the_exchange_keeps_nobody_waiting(service, exchange, notebooks, monkeypatch) -> None:
+@pytest.mark.parametrize("accounts", [1, 10])  # a user can have thousands of ids, none of which has a name
+def test_who_fills_the_exchange_keeps_nobody_waiting(service, exchange, notebooks, monkeypatch, accounts) -> None:
     monkeypatch.setattr("autograder.classroom.deliveries.FOLDERS_AT_A_LOOK", 3)
     for n in range(10):
         folder = service.service.exchange.inbound / f"aaa+{LESSON}+2026-01-01 00:00:{n:02} UTC+{n}"
         folder.mkdir(parents=True)
-        os.chown(folder, 4321, -1)
+        os.chown(folder, 4321 + n % accounts, -1)
     hand_in(exchange, "zoe", notebooks["nothing"])
     service.service.look()
     assert service.service.waiting == 4
     for _ in range(3):
         service.service.look()
     assert service.service.waiting == 11
+
+
+def test_work_of_an_account_whose_name_was_not_known_at_once_is_graded(reader, exchange, monkeypatch) -> None:
+    reader.exchange.check_owner = True
+    hand_in(exchange, "ada", "{}")
+    (folder,) = reader.exchange.inbound.iterdir()
+    for path in (folder, *folder.iterdir()):
+        os.chown(path, 4321, -1)
+    for uid, waiting in ((None, 0), (4321, 1)):  # the directory service is away, and comes back
+        monkeypatch.setattr(exchange_module, "uid_of", lambda _, uid=uid: uid)
+        before = now_utc()
+        reader.look()
+        assert reader.waiting == waiting
+        monkeypatch.setattr("autograder.classroom.deliveries.AGAIN_SECONDS", -1.0, raising=False)
+    (work,) = reader._waiting[LESSON, "ada"]
+    assert work.read()["timestamp.txt"].decode() >= f"{before:%Y-%m-%d %H:%M:%S.%f} UTC"  # it may have come since
 
 
 def test_the_owners_of_thousands_of_folders_are_found_at_once(reader: HandInService, exchange, monkeypatch) -> None:

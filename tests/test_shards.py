@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -23,6 +24,7 @@ from .test_run import Postponed, rows_in
 STUDENTS = [f"student{n}" for n in range(10)]
 SHARDS = [Shard(number, 4) for number in (1, 2, 3, 4)]
 SEED = {"seed": 11}
+ALL_GRADED, ALL_BEFORE = {"graded": len(STUDENTS)}, {"as before": len(STUDENTS)}
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +81,10 @@ def names_in(course: Course, shard: Shard) -> set[str]:
     return {path.parts[-3] for path in (course.shards / shard.name).glob(f"autograded/*/{LESSON}/{LESSON}.ipynb")}
 
 
-def merged(course: Course, **how) -> str:
-    return "\n".join(merge(course, course.lesson(LESSON), **how).lines())
+def merged(course: Course, **how) -> tuple[Counter[str], dict[str, str]]:
+    """Merge; return how many fared in which way, and why some were left."""
+    results = merge(course, course.lesson(LESSON), **how)
+    return Counter(r.status for r in results), {r.student: r.note for r in results if r.needs_person}
 
 
 def test_everybody_belongs_to_one_shard_and_it_depends_on_the_id_alone() -> None:
@@ -90,7 +94,7 @@ def test_everybody_belongs_to_one_shard_and_it_depends_on_the_id_alone() -> None
 
 @pytest.mark.parametrize("text", ["0/4", "5/4", "2", "2/0", "a/b", "2/4/6", "-1/4"])
 def test_what_means_no_shard_is_said(text: str) -> None:
-    with pytest.raises(CourseError, match=f"SHARD={text}: write it as 2/8"):
+    with pytest.raises(CourseError, match=f"--shard {text}: write it as 2/8"):
         shard_from(text)
 
 
@@ -118,9 +122,9 @@ def test_a_task_that_is_started_again_goes_on_where_it_was(sharded: Course) -> N
 
 @needs_sandbox
 def test_a_merge_gives_the_rows_of_one_run_and_a_second_one_changes_nothing(sharded: Course, expected) -> None:
-    assert merged(sharded) == f"{LESSON}: 10 merged, 0 as before, 0 left"
+    assert merged(sharded) == (ALL_GRADED, {})
     assert rows_in(sharded) == expected
-    assert merged(sharded) == f"{LESSON}: 0 merged, 10 as before, 0 left"
+    assert merged(sharded) == (ALL_BEFORE, {})
     assert rows_in(sharded) == expected
     statuses = {result.status for result in grade_lesson(sharded, sharded.lesson(LESSON), options=SEED)}
     assert statuses == {"as before"}
@@ -134,7 +138,7 @@ def test_points_that_a_person_gave_meanwhile_are_kept(sharded: Course) -> None:
         grade.manual_score, grade.needs_manual_grade = 1.5, False
         gradebook.db.commit()
     sharded.graded_notebook(sharded.lesson(LESSON), "student1").unlink()
-    assert "1 merged" in merged(sharded)
+    assert merged(sharded)[0]["graded"] == 1
     assert rows_in(sharded)[("student1", "question_R2")] == (1.5, False)
 
 
@@ -143,17 +147,17 @@ def test_a_shard_of_another_version_of_the_lesson_is_refused_with_a_line(sharded
     for student in names_in(sharded, SHARDS[2]):
         path = Course(sharded.root, SHARDS[2].name).graded_notebook(sharded.lesson(LESSON), student)
         path.write_text(path.read_text().replace(package.digest, "0" * 64))
-    report = merge(sharded, sharded.lesson(LESSON))
-    assert [*report.left] == ["the result in shard 3/4 is of another version of the lesson; grade it again"]
+    reasons = set(merged(sharded)[1].values())
+    assert reasons == {"the result in shard 3/4 is of another version of the lesson; grade it again"}
     assert {student for student, _ in rows_in(sharded)} == {s for s in STUDENTS if s not in SHARDS[2]}
 
 
 @needs_sandbox
 def test_a_submission_that_has_changed_since_is_left(sharded: Course, hand_in, right) -> None:
     hand_in(sharded, "student0", right)
-    assert "student0: the result in shard" in (told := merged(sharded))
-    assert "9 merged, 0 as before, 1 left" in told
-    assert "is of another submission than the one here; grade it again" in told
+    counts, left = merged(sharded)
+    assert (counts["graded"], [*left]) == (9, ["student0"])
+    assert "is of another submission than the one here; grade it again" in left["student0"]
 
 
 @needs_sandbox
@@ -161,9 +165,9 @@ def test_a_shard_that_is_missing_is_named_with_whom_it_lacks(sharded: Course) ->
     shard = next(shard for shard in SHARDS if "student0" in shard)
     lacking = sorted(names_in(sharded, shard))
     shutil.rmtree(sharded.shards / shard.name)
-    report = merge(sharded, sharded.lesson(LESSON))
-    assert report.left == {f"no result in shard {shard.number}/4; grade it": lacking}
-    assert report.lines()[0] == f"{LESSON}: {10 - len(lacking)} merged, 0 as before, {len(lacking)} left"
+    counts, left = merged(sharded)
+    assert left == dict.fromkeys(lacking, f"no result in shard {shard.number}/4; grade it")
+    assert counts["graded"] == 10 - len(lacking)
 
 
 @needs_sandbox
@@ -171,20 +175,20 @@ def test_a_shard_that_is_missing_is_named_with_whom_it_lacks(sharded: Course) ->
 def test_a_result_that_cannot_be_read_is_left(sharded: Course, text: str) -> None:
     shard = next(shard for shard in SHARDS if "student0" in shard)
     Course(sharded.root, shard.name).graded_notebook(sharded.lesson(LESSON), "student0").write_text(text)
-    assert f"student0: the result in shard {shard.number}/4 cannot be read; copy it again" in merged(sharded)
+    assert merged(sharded)[1] == {"student0": f"the result in shard {shard.number}/4 cannot be read; copy it again"}
 
 
 @needs_sandbox
 def test_a_submission_that_cannot_be_graded_is_named_with_the_reason(sharded: Course, hand_in) -> None:
     hand_in(sharded, "zoe", {}).write_text("{")
-    assert "cannot be read as a notebook: it has to be handed in again" in merged(sharded)
+    assert "cannot be read as a notebook: it has to be handed in again" in merged(sharded)[1]["zoe"]
 
 
 @needs_sandbox
 def test_what_was_graded_here_meanwhile_stays_unless_the_shards_results_are_asked_for(sharded: Course) -> None:
     grade_lesson(sharded, sharded.lesson(LESSON), options={"seed": 12})
-    assert merged(sharded) == f"{LESSON}: 0 merged, 10 as before, 0 left"
-    assert merged(sharded, force=True) == f"{LESSON}: 10 merged, 0 as before, 0 left"
+    assert merged(sharded) == (ALL_BEFORE, {})
+    assert merged(sharded, force=True) == (ALL_GRADED, {})
     record = json.loads(sharded.graded_notebook(sharded.lesson(LESSON), "student1").read_text())["metadata"][RECORD]
     assert record["seed"] == 11
 
@@ -202,7 +206,7 @@ def test_the_commands_take_the_same_words_as_make(sharded: Course, monkeypatch, 
         names_in(sharded, SHARDS[2])
     )
     assert __main__.main(["merge", "--lesson", LESSON]) == 0
-    assert "10 merged" in capsys.readouterr().out
+    assert "10 graded, 0 need a person." in capsys.readouterr().out
 
 
 def test_a_folder_that_is_no_shards_is_none(scratch: Course) -> None:
@@ -211,4 +215,4 @@ def test_a_folder_that_is_no_shards_is_none(scratch: Course) -> None:
     with pytest.raises(CourseError, match="has no shard to merge"):
         merge(scratch, scratch.lesson(LESSON))
     (scratch.shards / "2-of-8").mkdir()
-    assert merge(scratch, scratch.lesson(LESSON)).results == []
+    assert merge(scratch, scratch.lesson(LESSON)) == []

@@ -16,7 +16,7 @@ from autograder.judging.case import Failure
 from autograder.judging.sentences import CHANGES
 from autograder.judging.verdict import Result, Verdict
 from autograder.student import progress, telling
-from autograder.student.sharing import SENTENCES, message_id, notice, sharing, tell_board
+from autograder.student.sharing import KEPT, SENTENCES, message_id, notice, sharing, tell_board
 from autograder.student.telling import MOST_CODE, MOST_KEPT, append, deliver, queue_beside, read_lines
 
 RIGHT = Verdict("attend", (Result("title", 1, True, False),))
@@ -42,6 +42,10 @@ class Answering(BaseHTTPRequestHandler):
         self.server.tokens.append((self.path, self.headers["Authorization"]))
         if self.server.status == 200:
             self.server.bodies.append(body)
+        self.answer({})
+
+    def do_DELETE(self) -> None:
+        self.server.tokens.append((self.command, self.headers["Authorization"]))
         self.answer({})
 
     def do_GET(self) -> None:
@@ -152,10 +156,25 @@ def test_code_goes_along_where_the_student_has_said_so(queue: Path, folder: Path
     monkeypatch.setattr("autograder.student.sharing.defining_cell", lambda _work: "x" * 2 * MOST_CODE)
     sharing("code")
     tell(WRONG)
+    assert json.loads(*read_lines(queue))["code"] == "x" * MOST_CODE
     sharing("on")
     tell(WRONG)
-    codes = [json.loads(line).get("code", "") for line in read_lines(queue)]
-    assert codes == ["x" * MOST_CODE, ""]
+    tell(RIGHT)
+    codes = [json.loads(line).get("code") for line in read_lines(queue)]
+    assert codes == [None, None]  # what waited with code is not sent any more
+
+
+@pytest.mark.parametrize("choice", ["on", "off"])
+def test_who_shares_code_no_longer_has_the_board_delete_it(board: Board, queue: Path, capsys, choice: str) -> None:
+    sharing("code")
+    assert board.tokens == []
+    append(queue, {"id": "1", "code": "x"})
+    sharing(choice)
+    assert board.tokens == [("DELETE", "token secret")]
+    assert not queue.exists()
+    board.status = 503
+    sharing(choice)
+    assert capsys.readouterr().out.splitlines()[-1] == KEPT
 
 
 def test_off_is_off_and_drops_what_waits(queue: Path, folder: Path, capsys) -> None:

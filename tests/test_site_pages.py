@@ -76,7 +76,7 @@ def test_a_lesson_that_has_changed_since_its_build_is_named(small: Course) -> No
     lesson.lesson_py.write_text(
         lesson.lesson_py.read_text("utf-8").replace("# %%\nscores", "# %%\nscores = 0\nscores", 1)
     )
-    with pytest.raises(LessonError, match=f"not what the lesson says now. `make build LESSON={LESSON}` first"):
+    with pytest.raises(LessonError, match=f"not what the lesson says now. `lessons build --lesson {LESSON}` first"):
         lesson_page(lesson, {}, "")
 
 

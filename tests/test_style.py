@@ -38,6 +38,23 @@ def test_a_lesson_keeps_the_rules(lesson: Lesson) -> None:
     assert list(style_problems(lesson)) == []
 
 
+def headings(lesson: Lesson) -> list[str]:
+    return re.findall(r"^# #{2,3} (.+)$", lesson.lesson_py.read_text(encoding="utf-8"), re.M)
+
+
+def test_every_exercise_that_a_lesson_mentions_exists() -> None:
+    exist = {heading.split()[1].rstrip(":") for lesson in LESSONS for heading in headings(lesson) if ": " in heading}
+    for path in find_course().template.parent.rglob("*.py"):
+        lists = re.findall(r"exercises?\s((?:\d+\.\d+(?:, | and | or | to )?)+)", path.read_text("utf-8"), re.I)
+        assert set(re.findall(r"\d+\.\d+", " ".join(lists))) <= exist, path
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_a_sitting_ends_before_a_section_that_exists(lesson: Lesson) -> None:
+    for section in re.findall(r'before "([^"]+)"', lesson.lesson_py.read_text(encoding="utf-8").split("# %%")[1]):
+        assert any(heading.startswith(section) for heading in headings(lesson)), section
+
+
 @pytest.mark.parametrize("told", BREACHES)
 def test_what_breaks_a_rule_is_told(classroom: Course, told: str) -> None:
     lesson, (old, new) = classroom.lesson(LESSON), BREACHES[told]

@@ -44,7 +44,7 @@ def test_four_students_with_one_unlisted_mistake_are_one_group(graded: Course) -
 def test_the_report_shows_them_with_the_command_that_names_them(graded: Course) -> None:
     page, _ = make_report(graded, graded.lesson(LESSON))
     text = page.read_text(encoding="utf-8")
-    assert f"make mistake LESSON={LESSON} EXERCISE=…" in text
+    assert f"lessons mistake --lesson {LESSON} --exercise …" in text
     assert "query @ key.mT * 0.731" in text
 
 

@@ -24,41 +24,39 @@ from autograder.judging.shortcuts import shortcut
 from autograder.paths import Course, Lesson, find_course
 
 from .conftest import LESSON
-from .proofs_kept import ROOT, is_proved, machinery, proof_digest, proof_file, remember_proof
+from .proofs_kept import ROOT, machinery, proof_digest
 
 LESSONS = [lesson.name for lesson in find_course().lessons()]
 FEW = 2  # of the twenty seeds: two thirds of a whole proof's time would go into the others
 
 
 @pytest.mark.parametrize("name", LESSONS)
-def test_a_lesson_is_proved(course: Course, name: str) -> None:
+def test_a_lesson_is_proved(course: Course, name: str, pytestconfig: pytest.Config) -> None:
     """What its demonstrations do is proved by nbval, which runs them once more.
 
     `make verify` grades all mistakes and has each of them meet all seeds.
     """
-    lesson = course.lesson(name)
-    if not is_proved(lesson):
-        digest = proof_digest(lesson)
+    lesson, proofs = course.lesson(name), pytestconfig.cache
+    digest = proof_digest(lesson)
+    if proofs.get(f"proofs/{name}", None) != digest:
         assert verify(lesson, demonstrations=False, seeds=FEW, wrong=1) == []
-        remember_proof(lesson, digest)
+        proofs.set(f"proofs/{name}", digest)
 
 
 def test_a_proof_is_kept_until_anything_changes_that_goes_into_it(scratch: Course, monkeypatch) -> None:
     lesson = scratch.lesson(LESSON)
-    assert not is_proved(lesson)
-    remember_proof(lesson, proof_digest(lesson))
-    assert is_proved(lesson)
+    proved = proof_digest(lesson)
     for path in (lesson.lesson_py, lesson.checks_py, lesson.hidden_py, lesson.fingerprints_json):
         before = path.read_text()
         path.write_text(before + "\n")
-        assert not is_proved(lesson), path
+        assert proof_digest(lesson) != proved, path
         path.write_text(before)
     (lesson.folder / "more.txt").write_text("a text to learn from")
-    assert not is_proved(lesson)
+    assert proof_digest(lesson) != proved
     (lesson.folder / "more.txt").unlink()
-    assert is_proved(lesson)
+    assert proof_digest(lesson) == proved
     monkeypatch.setattr("tests.proofs_kept.platform.python_version", lambda: "3.99.0")
-    assert not is_proved(lesson)
+    assert proof_digest(lesson) != proved
 
 
 def test_a_proof_follows_the_layers_that_prove_and_the_tests_that_keep_it() -> None:
@@ -67,14 +65,6 @@ def test_a_proof_follows_the_layers_that_prove_and_the_tests_that_keep_it() -> N
     assert "autograder/classroom/run.py" not in names
     assert {"autograder/judging/compare.py", "autograder/authoring/verify.py", "constraints.txt"} <= names
     assert {"tests/test_verify.py", "tests/proofs_kept.py", "pyproject.toml"} <= names
-
-
-def test_a_proof_in_which_anything_is_odd_is_none(scratch: Course) -> None:
-    lesson = scratch.lesson(LESSON)
-    remember_proof(lesson, proof_digest(lesson))
-    for text in ("", "{}", proof_file(lesson).read_text()[:-5]):
-        proof_file(lesson).write_text(text)
-        assert not is_proved(lesson)
 
 
 def test_an_exercise_without_a_right_answer_written_another_way_is_found(course: Course) -> None:
@@ -125,6 +115,15 @@ def test_an_exercise_without_hidden_checks_is_found(scratch: Course) -> None:
     assert "project_qkv has no hidden check" in "".join(
         missing_part_problems(package_of(lesson).key, read_lesson(lesson))
     )
+
+
+def test_an_exercise_without_points_says_that_it_is_optional(scratch: Course) -> None:
+    lesson = spoil(scratch, "hidden.py", r'(@battery\("project_qkv", points=)1\)\n', r"\g<1>0)\n")
+    lesson = spoil(scratch, "checks.py", r'(@check\("project_qkv", points=)\d', r"\g<1>0")
+    problems = "".join(missing_part_problems(package_of(lesson).key, read_lesson(lesson)))
+    assert "project_qkv: its heading says (optional, without points) if, and only if," in problems
+    lesson = spoil(scratch, "lesson.py", r"(### Exercise 2.1: [^\n]*)", r"\1 (optional, without points)")
+    assert "optional" not in "".join(missing_part_problems(package_of(lesson).key, read_lesson(lesson)))
 
 
 def test_a_check_that_no_mistake_fails_is_found(scratch: Course) -> None:

@@ -39,6 +39,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     release(tmp_path, FIRST)
     (tmp_path / "home").mkdir()
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.chdir(tmp_path / "home")
     return tmp_path / "home"
 
@@ -85,7 +86,7 @@ def test_a_students_notebook_stays_and_the_new_version_is_announced_once(home: P
     update_lessons(course)
     (course.root / NOTEBOOK).write_bytes(b"mine")
     release(home.parent, SECOND)
-    said = f"{NOTEBOOK} has a new version. You have worked in the old one, which stays; `make reset LESSON=07_x`"
+    said = f"{NOTEBOOK} has a new version. You have worked in the old one, which stays; `lessons reset --lesson 07_x`"
     assert update_lessons(course)[0].startswith(said)
     assert contents(course, SECOND) == {**SECOND, NOTEBOOK: b"mine"}
     assert update_lessons(course) == []
@@ -160,7 +161,7 @@ def test_the_start_page_shows_what_was_passed_before_anybody_runs_it(home: Path)
 def test_on_a_hub_nobody_else_reads_what_a_student_has(home: Path, started: list[list[str]], monkeypatch) -> None:
     (home / STUDENT_FOLDER).mkdir(mode=0o755)
     assert main(["hub"]) == 0
-    for folder in (home / STUDENT_FOLDER, home.parent / "data" / "nbgrader_cache"):
+    for folder in (home / STUDENT_FOLDER, home.parent / "data" / "nbgrader_cache", home.parent / "ipython"):
         assert folder.stat().st_mode & 0o777 == 0o700
 
 

@@ -34,6 +34,7 @@ from .sample_submissions import Edits, one_mistake_each, solutions, submission, 
 SEEDS = range(1, 21)
 STOPPED, PYTORCHS = "SubmissionStopped", "use PyTorch's function there"  # by a limit of the sandbox, which names it
 HEADING = re.compile(r"^#+ .*$", re.M)
+OPTIONAL = "(optional, without points)"
 FORBIDS = re.compile(r"not allowed|not PyTorch's|without PyTorch|write it yourself|alone\b", re.I)
 ATTENTION, JACOBIAN, NUMPY_ALONE = "attention", "Jacobian", "NumPy alone"
 SAID_AS = {  # the word that a text uses for what a shortcut names
@@ -112,6 +113,8 @@ def missing_part_problems(key: AnswerKey, cells: list[LessonCell]) -> Iterator[s
             if not any(t.hidden is hidden for t in targets):
                 kind, file = ("hidden", "hidden.py") if hidden else ("visible", "checks.py")
                 yield f"{exercise} has no {kind} check: add one to {key.source.folder}/{file}"
+        if (OPTIONAL in heading_of(exercise, cells)) is bool(key.points()[exercise]):
+            yield f"{exercise}: its heading says {OPTIONAL} if, and only if, all of its checks have points=0"
         for target in targets:
             if not any(map(target.tells_apart, target.mistakes)):
                 yield f"{exercise}: no mistake fails {target.name}, so nobody needs it: add the mistake that it is for"
@@ -142,10 +145,21 @@ def unasked_promise_problems(key: AnswerKey) -> Iterator[str]:
                 yield f"{exercise}: its text promises {word!r}, and no check asks it: {remedy}"
 
 
+def section_of(exercise: str, cells: list[LessonCell]) -> tuple[int, int]:
+    """Return where an exercise's last heading before it is, and its own cell."""
+    at = next(n for n, cell in enumerate(cells) if (cell.kind, cell.name) == ("exercise", exercise))
+    headed = (n for n in range(at) if cells[n].kind == "prose" and HEADING.search(cells[n].text))
+    return max(headed, default=0), at
+
+
+def heading_of(exercise: str, cells: list[LessonCell]) -> str:
+    """Return an exercise's heading; '' where there is none."""
+    return next(reversed(HEADING.findall(cells[section_of(exercise, cells)[0]].text)), "")
+
+
 def sentences_of(exercise: str, cells: list[LessonCell]) -> list[str]:
     """Return the sentences of an exercise: its prose from the last heading on, and its docstring."""
-    at = next(n for n, cell in enumerate(cells) if (cell.kind, cell.name) == ("exercise", exercise))
-    start = max((n for n in range(at) if cells[n].kind == "prose" and HEADING.search(cells[n].text)), default=0)
+    start, at = section_of(exercise, cells)
     prose = [HEADING.split(cell.text)[-1] for cell in cells[start:at] if cell.kind == "prose"]
     return re.split(r"(?<=[.!?])\s+", " ".join("\n".join([*prose, solution_of(cells[at])]).split()))
 

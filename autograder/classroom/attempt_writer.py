@@ -279,7 +279,7 @@ class AttemptWriter:
 def graded_earlier(course: Course, lesson: Lesson, best: bool) -> Iterator[Delivered]:
     """Yield each student's attempt that counts, where the lesson has changed since, or `grade` has graded it anew.
 
-    The student's other attempts count no more: their points are those of another lesson.
+    The student's other attempts count no more, as their points are those of another lesson; they were had all the same.
     """
     for path in sorted(course.attempts.glob(f"*/{lesson.name}.json")):
         student = path.parent.name
@@ -287,7 +287,7 @@ def graded_earlier(course: Course, lesson: Lesson, best: bool) -> Iterator[Deliv
         attempt = counting(attempts, best)
         if attempt is None or not attempt.released or is_as_recorded(course, lesson, student, attempt):
             continue
-        others = [replace(a, status=LEFT_OUT, note=EARLIER) for a in graded_attempts(attempts) if a is not attempt]
+        others = [replace(a, status=USED, note=EARLIER) for a in graded_attempts(attempts) if a is not attempt]
         write_attempts(course, lesson, student, *others)
         arrived = attempt.when or now_utc()
         yield Delivered(lesson, student, attempt.delivery, arrived, partial(files_beside, course, lesson, student))

@@ -13,7 +13,6 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -107,6 +106,11 @@ class BoardService:
         for lesson in {one.lesson for one in told}:
             self._versions[lesson] = self._versions.get(lesson, 0) + 1
         return {"kept": len(told), "refused": refused}
+
+    async def withdraw_code(self, student: str) -> None:
+        """Delete a student's code, also from what is shown."""
+        await self.run(partial(self.store.withdraw_code, student))
+        self._latest.clear()
 
     async def live(self, lesson: str) -> str:
         """Return a lesson's state now, as JSON; made at most once for all who watch, as long as nothing happens."""
@@ -256,9 +260,7 @@ class Events(DataHandler):
         """Send until a moment has come or nobody listens."""
         before, spoke = "", 0.0
         while time.monotonic() < ends and not self.closed:
-            text = before
-            with suppress(HTTPError):  # the database is away: what was shown stays, and the next look may succeed
-                text = await self.service.live(lesson)
+            text = await self.service.live(lesson)  # while the database is away, the page is told that nobody answers
             if text != before or time.monotonic() - spoke > RECKON_EVERY:
                 self.write(f"data: {text}\n\n" if text != before else ": still here\n\n")
                 await self.flush()
@@ -299,6 +301,12 @@ class Mine(Handler):
             raise HTTPError(429)
         rows = await self.service.run(partial(self.service.store.of_student, self.student))
         self.finish({"student": self.student, "tries": rows})
+
+    async def delete(self) -> None:
+        """Delete the code of whoever asks."""
+        if not self.service.allowance.spend(self.student, 1):
+            raise HTTPError(429)
+        await self.service.withdraw_code(self.student)
 
 
 def opens_own_server(user: Mapping[str, Any]) -> bool:

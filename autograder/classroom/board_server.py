@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import pwd
 import resource
 import socket
 import struct
@@ -22,6 +21,7 @@ from tornado.netutil import bind_unix_socket
 from tornado.web import Application
 
 from .board_messages import Allowance
+from .plain_files import named
 
 LOG = logging.getLogger("autograder.board")
 MOST_BYTES = 2**19  # of one request whose sender is known: fifty tries with code
@@ -30,7 +30,7 @@ HEADER_BYTES = 2**13
 MOST_OF_AN_ACCOUNT, MOST = 50, 5000  # connections at a time
 AT_ONCE, PER_SECOND = 200, 50  # connections that an account may begin
 UNKNOWN = -1  # whose a connection is that does not come from this computer
-NAMELESS = -2  # whose one is that comes from an id without a name: a user can have thousands of them
+named_lately = lru_cache(maxsize=1024)(named)  # for each connection
 CREDENTIALS = "3i"  # process, user and group, as the kernel gives them
 LOCAL_CONNECTIONS = Path("/proc/net/tcp")
 FIRST_OPEN_PORT, USUAL_FIRST_OPEN_PORT = Path("/proc/sys/net/ipv4/ip_unprivileged_port_start"), 1024
@@ -106,16 +106,7 @@ def account_of(stream: IOStream) -> int:
     if stream.socket.family != socket.AF_UNIX or not hasattr(socket, "SO_PEERCRED"):
         return UNKNOWN
     told = stream.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize(CREDENTIALS))
-    return named(int(struct.unpack(CREDENTIALS, told)[1]))
-
-
-@lru_cache(maxsize=1024)
-def named(account: int) -> int:
-    """Return a user id, or what stands for all that have no name."""
-    try:
-        return pwd.getpwuid(account).pw_uid
-    except KeyError:
-        return NAMELESS
+    return named_lately(int(struct.unpack(CREDENTIALS, told)[1]))
 
 
 def server_of(app: Application) -> BoundedServer:

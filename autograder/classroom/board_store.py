@@ -122,6 +122,11 @@ class BoardStore:
                 forgotten = select(F.time).where(F.student == student).scalar_subquery()
                 connection.execute(delete(TRIES).where(T.student == student, T.time <= forgotten))
 
+    def withdraw_code(self, student: str) -> None:
+        """Delete the code of a student's tries, and nothing else."""
+        with self._transaction() as connection:
+            connection.execute(update(TRIES).where(T.student == student, WITH_CODE).values(code=None))
+
     def done(self, lesson: str, until: float) -> dict[tuple[str, str], bool]:
         """Return whether each student and exercise that was ever tried has passed by a moment."""
         passed = func.max(case((T.passed, 1), else_=0))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..errors import CourseError, SubmissionError, command, options
+from ..errors import CourseError, SubmissionError, command
 from ..grading.cells import BUDGET, NOTEBOOK_TOO_LARGE, TOO_MANY_VALUES, cells_in
 from ..grading.untrusted import TooManyValuesError
 from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of
@@ -76,8 +76,7 @@ def collect(course: Course, lesson: Lesson, origin: Path) -> CollectionReport:
         CourseError: there is nothing at `origin`.
     """
     if not origin.exists():
-        elsewhere = options("--from …")
-        raise CourseError(f"{origin} does not exist: put the LMS zip or the notebooks there, or add {elsewhere}")
+        raise CourseError(f"{origin} does not exist: put the LMS zip or the notebooks there, or add --from …")
     report, base = CollectionReport(), origin.parent if origin.is_file() else origin
     files = [origin] if origin.is_file() else files_below(origin)
     if not files:

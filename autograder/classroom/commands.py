@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CourseError, command
-from ..errors import options as typed
 from ..grading.cgroup import processors
 from ..paths import Course, Lesson
 
@@ -31,8 +30,6 @@ CORES = available_cores()
 
 def build_command(course: Course, options: argparse.Namespace) -> int:
     """Make all generated files."""
-    if options.watch:
-        return build_at_every_save(course, options)
     from ..authoring.build import build
     from ..authoring.index import build_index
 
@@ -40,20 +37,6 @@ def build_command(course: Course, options: argparse.Namespace) -> int:
         build(lesson)
         print(f"built {lesson.name}")
     build_index(course)
-    return 0
-
-
-def build_at_every_save(course: Course, options: argparse.Namespace) -> int:
-    """Build and prove one lesson after every save, until Ctrl-C."""
-    from ..authoring.watch import watch
-
-    chosen = course.lesson(options.lesson or "")
-    print(f"Watching {chosen.shown(chosen.folder)}/; Ctrl-C ends it.", flush=True)
-    try:
-        watch(chosen, CORES, partial(print, flush=True))
-    except KeyboardInterrupt:
-        lesson = f"--lesson {chosen.name}"
-        print(f"Before you commit: `{command(f'build {lesson}')}` and `{command(f'verify {lesson}')}`.")
     return 0
 
 
@@ -165,7 +148,7 @@ def executor_for(options: argparse.Namespace) -> Iterator[Executor | None]:
         return
     if find_spec("distributed") is None:
         raise CourseError(
-            f"{typed(f'--executor {options.executor}')} needs Dask: "
+            f"--executor {options.executor} needs Dask: "
             f"`{sys.executable} -m pip install --constraint constraints.txt --editable '.[cluster]'`."
         )
     from .cluster import cluster_executor
@@ -182,11 +165,13 @@ def executor_for(options: argparse.Namespace) -> Iterator[Executor | None]:
 
 def merge_command(course: Course, options: argparse.Namespace) -> int:
     """Take what the tasks of a job array have graded."""
+    from .run import closing_table
     from .shards import merge
 
-    reports = [merge(course, lesson, force=options.force) for lesson in lessons_to_grade(course, options)]
-    print("\n".join(line for report in reports for line in report.lines()) or "Nobody has handed anything in.")
-    return 0 if reports and not any(report.left for report in reports) else 1
+    lessons = lessons_to_grade(course, options)
+    results = [result for lesson in lessons for result in merge(course, lesson, force=options.force)]
+    print("\n".join(closing_table(results)))
+    return 0 if results and not any(result.needs_person for result in results) else 1
 
 
 def feedback_command(course: Course, options: argparse.Namespace) -> int:
@@ -318,7 +303,6 @@ UNSANDBOXED: Option = ("--allow-unsandboxed", FLAG | {"help": "go on where nothi
 JOBS: Option = ("--jobs", {"type": int, "default": CORES, "help": "submissions at once"})
 AUTOMATIC: Option = ("--automatic", FLAG | {"help": "export points also where a person has to grade"})
 OPTIONS: dict[str, tuple[Option, ...]] = {  # those that a command has beside --lesson
-    "build": (("--watch", FLAG | {"help": "go on: build and prove --lesson after every save"}),),
     "collect": (
         ("--from", {"dest": "origin", "required": True, "help": "a zip, a notebook, a folder of them, or: exchange"}),
     ),

@@ -17,6 +17,7 @@ from ..paths import Course, Lesson
 from .attempts import GRADED, REFUSED, USED, Attempt, course_of_copy
 from .collect import collect
 from .exchange import WRITTEN, CollectPlainFiles, Delivery
+from .plain_files import NAMELESS
 from .reader import NOBODY
 from .rules import Rules, duration, now_utc
 from .submissions import TIMESTAMP, files_beside, store_submission, submission_digest, time_in, timestamp_of
@@ -25,6 +26,7 @@ Files = Mapping[str, bytes]
 Listing = frozenset[tuple[str, int, int]]  # the path, the time of change and the size of each file
 FRESH_SECONDS = 5.0  # a folder that has changed since is looked at again: its time is not exact
 FOLDERS_AT_A_LOOK = 20  # folders of one account at each look: who has put thousands there keeps nobody waiting
+AGAIN_SECONDS = 600.0  # after which a folder is looked at again that belonged to an id without a name
 LINES_SECONDS = 3600.0  # in which few lines are written about an account's folders
 SETTLED_SECONDS = 10.0  # nbgrader has filled a folder by then
 MOST_COPIES = 20  # of one student's work that waits
@@ -122,7 +124,7 @@ class Exchange:
 
     def __init__(self, course: Course, exchange: CollectPlainFiles) -> None:
         self._course, self._exchange = course, exchange
-        self._changed, self._noticed = 0.0, 0.0
+        self._changed, self._noticed, self._looked_again = 0.0, 0.0, time.monotonic()
         self._seen, self._refused, self._counted_from = set[str](), Counter[int](), 0.0
         self._owners: dict[str, int] = {}
         self._put_off = set[str]()  # what was seen, and not looked at: its account has handed in too much at once
@@ -138,6 +140,8 @@ class Exchange:
             changed, now = self._exchange.inbound.stat().st_mtime, time.monotonic()
         except OSError:  # no lesson is released, or there is no exchange here
             return
+        if now > self._looked_again + AGAIN_SECONDS:
+            self._look_again(now)
         if changed == self._changed and now > self._noticed + FRESH_SECONDS:
             return
         if now > self._counted_from + LINES_SECONDS:
@@ -158,6 +162,14 @@ class Exchange:
             self._changed = 0.0  # the rest is looked at the next time, whenever that is
         elif changed != self._changed:
             self._changed, self._noticed = changed, now
+
+    def _look_again(self, now: float) -> None:
+        """Have looked at once more what belonged to nobody: what knows the accounts' names may have been away."""
+        nameless = {name for name, owner in self._owners.items() if owner == NAMELESS}
+        self._owners = {name: owner for name, owner in self._owners.items() if name not in nameless}
+        self._seen -= nameless
+        self._put_off |= nameless
+        self._looked_again, self._changed = now, 0.0
 
     def _some_of_each(self, names: Set[str]) -> Iterator[str]:
         """Yield some folders of each account."""

@@ -32,7 +32,7 @@ from ..grading.cells import BUDGET
 from ..paths import Course, Lesson
 from .archives import CollectionReport
 from .feedback import release_notice
-from .plain_files import FolderContent, file_kind, open_folder, read_folder, status_in
+from .plain_files import NAMELESS, FolderContent, file_kind, open_folder, read_folder, status_in
 from .reader import NOBODY, Reader
 from .rules import now_utc
 from .submissions import (
@@ -397,4 +397,4 @@ def account(uid: int) -> str:
     try:
         return escaped(pwd.getpwuid(uid).pw_name)
     except KeyError:
-        return f"the account {uid}, which has no name"
+        return "accounts without a name" if uid == NAMELESS else f"the account {uid}, which has no name"

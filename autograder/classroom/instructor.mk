@@ -24,8 +24,8 @@ test-threads: build/$(OTHER_PYTHON)/ready  ## the tests of threads on another Py
 test-hub: $(VENV)/ready-dev build/hub/node_modules  ## a JupyterHub with accounts of the system's own, which only root can make; npm installs its proxy
 	HAND_IN_AT_ONCE=60 $(BIN)/python -m pytest tests/test_hub.py $(TEST_ARGS)
 
-build: $(VENV)/ready  ## regenerate notebooks from solutions/ (LESSON=…; WATCH=1 goes on, at every save)
-	$(COURSE) build $(LESSON_OPTION) $(if $(WATCH),--watch)
+build: $(VENV)/ready  ## regenerate notebooks from solutions/ (LESSON=…)
+	$(COURSE) build $(LESSON_OPTION)
 
 lesson: $(VENV)/ready  ## start a lesson from the template (NAME=07_position)
 	$(COURSE) lesson --lesson $(NAME)

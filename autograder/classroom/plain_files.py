@@ -7,6 +7,7 @@ nothing can be swapped in between. Little is imported here: the process that rea
 from __future__ import annotations
 
 import os
+import pwd
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,6 +21,7 @@ from ..errors import SubmissionError, escaped, notebook_too_large
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # without waiting for a pipe's writer
 MOST_LISTED = 10
+NAMELESS = -2  # whose something is that belongs to an id without a name: a user can have thousands of them
 KINDS = (
     (stat.S_ISLNK, "a symbolic link"),
     (stat.S_ISDIR, "a folder"),
@@ -186,12 +188,21 @@ def status_in(root: int, name: str) -> os.stat_result:
 
 
 def owners_in(root: int, _name: str, names: Sequence[str]) -> dict[str, int]:
-    """Return the user ids that names in a folder, given by its descriptor, belong to; without those that are gone."""
-    owners = {}
+    """Return the accounts that names in a folder, given by its descriptor, belong to; without those that are gone."""
+    owners, known = {}, dict[int, int]()
     for name in names:
         with suppress(OSError):
-            owners[name] = status_in(root, name).st_uid
+            uid = status_in(root, name).st_uid
+            owners[name] = known[uid] = known[uid] if uid in known else named(uid)
     return owners
+
+
+def named(uid: int) -> int:
+    """Return a user id, or what stands for all that have no name."""
+    try:
+        return pwd.getpwuid(uid).pw_uid
+    except KeyError:
+        return NAMELESS
 
 
 def listing(folder: int) -> str:

@@ -71,7 +71,8 @@ class Rules:
 
     def pause_after(self, attempts: int) -> datetime.timedelta:
         """Return how long a student waits after so many attempts until the next one is graded."""
-        return datetime.timedelta(seconds=self.pause * 2 ** min(max(attempts - FREE, 0), FREE))
+        more = min(max(attempts - FREE, 0), FREE)
+        return datetime.timedelta(seconds=max(self.pause, min(more, 1)) * 2**more)
 
     def explains_hidden(self, now: datetime.datetime) -> bool:
         """Say whether feedback names hidden checks: nobody may be able to use what it says any more."""

@@ -29,7 +29,6 @@ from ..errors import (
     escaped,
     one_line,
 )
-from ..errors import options as typed
 from ..grading.grade import RECORD, grade
 from ..grading.launch import is_in_view
 from ..grading.package import LessonPackage
@@ -134,7 +133,7 @@ def grading_settings(
 ) -> GradeSubmission:
     """Return the settings of one run. Raises CourseError where nothing can be graded, or not safely, with them."""
     if jobs < 1:
-        raise CourseError(f"{typed(f'--jobs {jobs}')}: at least one submission has to run at a time.")
+        raise CourseError(f"--jobs {jobs}: at least one submission has to run at a time.")
     settings = GradeSubmission(config=merged(load_config(course.root), options or {}))
     refuse_unsafe(course, settings, executor)
     return settings
@@ -343,9 +342,10 @@ def needing_attention(course: Course, lesson: Lesson, submission: SubmissionScor
 
 
 def closing_table(results: Sequence[StudentResult]) -> list[str]:
-    """Return the closing table as text."""
+    """Return the closing table as text; those who need a person come last, where they are seen."""
     if not results:
         return [f"No submissions. `{command('collect --lesson … --from …')}` brings them in."]
+    results = sorted(results, key=lambda result: result.needs_person)
     names = [escaped(result.student) for result in results]
     width, lines = max(map(len, names)), []
     for name, result in zip(names, results, strict=True):

@@ -114,7 +114,8 @@ class HandInService:
         self._sources = (Exchange(course, self.exchange), Inbox(course))
         self._waiting: dict[LessonOfStudent, list[Delivered]] = {}
         self._running: dict[Future[str], Work] = {}
-        self._later: list[Work] = []  # for when nobody waits: what takes long, and what was graded before
+        # for when nobody waits, without its files, which would fill the memory: what takes long, what was graded before
+        self._later: list[Work] = []
         self._tries = Counter[str]()
         self._handed_in, self._began = Counter[LessonOfStudent](), dict[str, float]()
         self._had = dict[str, tuple[float, float]]()  # seconds of workers' time, by student, and as of when
@@ -138,8 +139,7 @@ class HandInService:
             if any(self.course.attempts.glob(f"*/{lesson.name}.json")):
                 rules = rules_now(self.course, lesson.name)
                 for delivered in graded_earlier(self.course, lesson, rules.counts == BEST):
-                    if work := self._read(delivered, rules):
-                        self._later.append(work)
+                    self._later.append(Work(delivered, {}, rules))
 
     def work(self) -> None:
         """Look once, and grade what may be graded. All waits while gradebook, configuration or a lesson is no use.
@@ -185,7 +185,7 @@ class HandInService:
                 try:
                     work = self._read(chosen, rules[who[0]])
                     if work and work.long:
-                        self._later.append(work)
+                        self._later.append(replace(work, files={}))
                     elif work:
                         self._begin(work)
                 except Exception:
@@ -195,7 +195,9 @@ class HandInService:
                 busy.add(who[1])
         for work in list(self._later):
             if len(self._running) <= self._jobs and (not work.long or self._leaves_a_worker()):
-                self._begin(work)
+                read = self._read(work.delivered, work.rules)
+                if read and work.delivered.lesson.notebook_name in read.files:  # or it was removed meanwhile
+                    self._begin(replace(read, long=work.long))
                 self._later.remove(work)
 
     def _since(self, who: LessonOfStudent) -> tuple[float, datetime]:
@@ -278,7 +280,7 @@ class HandInService:
         except (NoSandboxError, GradebookError):
             raise
         except LongRunError:
-            self._later.append(replace(work, long=True))
+            self._later.append(replace(work, files={}, long=True))
         except (ScarcityError, OSError) as error:
             if isinstance(error, OSError) and future.exception() is None and (away := no_room(error)):
                 raise away from error

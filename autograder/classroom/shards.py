@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,14 +17,12 @@ from typing import Any
 
 from ..authoring.lesson_package import package_of
 from ..authoring.nbgrader_course import load_config
-from ..errors import CourseError, command, escaped, options
+from ..errors import CourseError, command
 from ..grading.grade import RECORD
 from ..paths import Course, Lesson
 from .preprocessors import GradeSubmission
 from .run import (
     AS_BEFORE,
-    GRADED,
-    NEEDS_PERSON,
     GradingRun,
     StudentResult,
     grade_lesson,
@@ -37,7 +34,6 @@ from .run import (
 from .submissions import submission_digest, why_not_gradable
 from .writer import read_notebook_record
 
-MOST_NAMED = 5
 DAMAGED = "cannot be read; copy it again"
 OTHER_WORK = "is of another submission than the one here; grade it again"
 OTHER_LESSON = "is of another version of the lesson; grade it again"
@@ -65,7 +61,7 @@ def shard_from(text: str) -> Shard:
     parts = re.fullmatch(r"(\d+)/(\d+)", text)
     number, of = map(int, parts.groups()) if parts else (0, 0)
     if not 1 <= number <= of:
-        raise CourseError(f"{options(f'--shard {text}')}: write it as 2/8, the second of eight parts.")
+        raise CourseError(f"--shard {text}: write it as 2/8, the second of eight parts.")
     return Shard(number, of)
 
 
@@ -115,38 +111,13 @@ def with_points(result: StudentResult, courses: Sequence[Course], lesson: Lesson
     return replace(result, score=score, max_score=most, note="; ".join(map(str, record["flags"])))
 
 
-@dataclass(frozen=True)
-class MergeReport:
-    """What a merge took, and what it left and why."""
-
-    lesson: str
-    results: Sequence[StudentResult]
-
-    @property
-    def left(self) -> dict[str, list[str]]:
-        """Who has no grade, by reason."""
-        reasons: dict[str, list[str]] = {}
-        for result in self.results:
-            if result.needs_person:
-                reasons.setdefault(result.note, []).append(result.student)
-        return reasons
-
-    def lines(self) -> list[str]:
-        """Return the report as text: a line for each reason, with the first few students that it holds for."""
-        counts = Counter(result.status for result in self.results)
-        numbers = f"{counts[GRADED]} merged, {counts[AS_BEFORE]} as before, {counts[NEEDS_PERSON]} left"
-        return [f"{self.lesson}: {numbers}", *self._reasons()]
-
-    def _reasons(self) -> Iterator[str]:
-        for reason, students in sorted(self.left.items()):
-            more = f" and {len(students) - MOST_NAMED} more" if len(students) > MOST_NAMED else ""
-            yield f"  {', '.join(map(escaped, students[:MOST_NAMED]))}{more}: {reason}"
-
-
-def merge(course: Course, lesson: Lesson, *, force: bool = False) -> MergeReport:
+def merge(course: Course, lesson: Lesson, *, force: bool = False) -> list[StudentResult]:
     """Write what shards have graded into the gradebook, and their graded notebooks beside the others.
 
     What was graded here meanwhile stays, unless that is forced, and so do points and comments that a person has given.
+
+    Returns:
+        A result for each student, with the reason where no shard's notebook could be taken.
 
     Raises:
         CourseError: no shard is there, or the gradebook cannot be used.
@@ -163,7 +134,7 @@ def merge(course: Course, lesson: Lesson, *, force: bool = False) -> MergeReport
         return {student: result_of(run, student, shards) for student in students}
 
     settings = GradeSubmission(config=load_config(course.root))
-    return MergeReport(lesson.name, write_results(course, lesson, settings, merged, force=force))
+    return write_results(course, lesson, settings, merged, force=force)
 
 
 def result_of(run: GradingRun, student: str, shards: Sequence[Shard]) -> StudentResult:

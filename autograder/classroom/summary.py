@@ -79,8 +79,9 @@ def summary_cell(lines: list[SummaryRow], late_penalty: float, about: Sequence[s
 def row(line: SummaryRow) -> str:
     """Return one line as a row of the table."""
     link = f"<a href='#{escape(line.anchor)}'>{escape(line.name)}</a>"
-    points = "–" if line.reason == WAITING else f"{line.points:g}"
-    return tr(link, f"{points} of {line.of:g}", str(with_code(line.reason)).replace("\n", " "))
+    earned = "–" if line.reason == WAITING else f"{line.points:g}"
+    points = f"{earned} of {line.of:g}" if line.of else "optional"
+    return tr(link, points, str(with_code(line.reason)).replace("\n", " "))
 
 
 def tr(*cells: str) -> str:

@@ -57,7 +57,8 @@ def headline(verdict: Verdict, graded: bool) -> str:
     """Return the first line: how much of the exercise is right."""
     good, total = sum(r.passed for r in verdict.results), len(verdict.results)
     sign = "✓" if verdict.passed else "✗"
-    points = f", {verdict.points} of {number(verdict.max_points, 'point')}" if graded else ""
+    counts = graded and verdict.max_points > 0  # an optional exercise has no points
+    points = f", {verdict.points} of {number(verdict.max_points, 'point')}" if counts else ""
     return f"{sign} {verdict.exercise}: {good} of {number(total, 'check')} passed{points}"
 
 

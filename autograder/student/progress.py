@@ -18,7 +18,7 @@ from IPython.display import display
 from ..errors import command
 from ..judging.card import BORDER, BOX, CELL, TEXT_COLOR, number
 from ..judging.verdict import Verdict
-from ..paths import RECORD_NAME, progress_file, released_prints
+from ..paths import RECORD_NAME, progress_file, released_prints, replace_text
 from .feedback import Graded, feedback_to_fetch, latest_feedback
 from .release_record import TAKES, read_release_record
 from .sharing import Note, notice
@@ -51,9 +51,7 @@ def changing_progress(path: Path) -> Iterator[dict[str, dict[str, str]]]:
     with FileLock(path.with_name(f".{path.name}.lock"), timeout=LOCK_SECONDS):
         states = read_progress(path)
         yield states
-        draft = path.with_name(f".{path.name}.draft")
-        draft.write_text(json.dumps(states, indent=1) + "\n", encoding="utf-8")
-        draft.replace(path)
+        replace_text(path, json.dumps(states, indent=1) + "\n")
 
 
 def read_progress(path: Path) -> dict[str, dict[str, str]]:
@@ -73,15 +71,16 @@ class ExerciseProgress:
 
     name: str
     title: str  # its name after its number in the lesson, such as `2.3 attend`
-    points: int  # how many it is worth
+    points: int  # how many it is worth; 0 where it is optional
     state: str  # what `check` has recorded
     graded: str = ""  # what it got when it was graded, such as `2 of 4`; '' where no feedback was fetched
 
     @property
     def outcome(self) -> str:
         """What came out here, and when it was graded."""
-        points = number(self.points, "point")
-        return f"{self.state} here, graded {self.graded} points" if self.graded else f"{self.state}, {points}"
+        points = number(self.points, "point") if self.points else "optional"
+        graded = self.graded and self.points > 0
+        return f"{self.state} here, graded {self.graded} points" if graded else f"{self.state}, {points}"
 
 
 @dataclass(frozen=True)
@@ -97,8 +96,8 @@ class LessonProgress:
 
     @property
     def next(self) -> ExerciseProgress | None:
-        """The first exercise that is not passed; None where all are."""
-        return next((each for each in self.exercises if each.state != PASSED), None)
+        """The first exercise that counts and is not passed; None where all are."""
+        return next((each for each in self.exercises if each.points and each.state != PASSED), None)
 
     @property
     def begun(self) -> bool:
@@ -173,7 +172,7 @@ class Overview:
         """Say what to do next."""
         lesson = self.next()
         if lesson is None or lesson.next is None:
-            return "Everything is passed."
+            return "Everything that counts is passed."
         return f"Next: {lesson.next.title} in lesson {lesson.title}"
 
     def following_html(self) -> str:

@@ -18,7 +18,7 @@ from ..judging.sentences import CHANGES
 from ..judging.verdict import Failure, Verdict
 from ..paths import progress_file, replace_text
 from .repairing import defining_cell
-from .telling import MOST_CODE, append, ask_board, board_address, deliver_soon, queue_beside
+from .telling import MOST_CODE, append, ask_board, board_address, deliver_soon, queue_beside, withdraw
 
 ON, OFF, CODE, SHOW = "on", "off", "code", "show"
 SHARING_NAME = "sharing.json"
@@ -33,6 +33,7 @@ SENTENCES = {
     OFF: "On this hub, your teacher has a board that `check` could tell what came out, and you have turned that off; "
     '`from autograder import sharing; sharing("on")` turns it on again.',
 }
+KEPT = "The board does not answer. If you have shared code with it, run this again later, so that it deletes that."
 
 
 class Note:
@@ -55,7 +56,8 @@ def sharing(choice: str = "") -> None:
 
     Args:
         choice: "on" (the exercise, whether it passed, the message and the time), "code" (your code as well), "off"
-            (nothing), or "show", which prints what the board has kept about you. Without one, nothing changes.
+            (nothing), or "show", which prints what the board has kept about you. Without one, nothing changes. With
+            "on" and "off", the board also deletes the code that it has of yours.
 
     Raises:
         CourseError: there is no such choice, or the board does not answer.
@@ -71,6 +73,8 @@ def sharing(choice: str = "") -> None:
         chosen = choice or read_choice(path) or ON
         display(Note(SENTENCES[chosen]))
         write_choice(path, chosen)
+        if choice in (ON, OFF) and not withdraw(queue_beside(path), everything=choice == OFF):
+            print(KEPT)
 
 
 def notice() -> Note | None:
@@ -151,10 +155,8 @@ def read_choice(path: Path) -> str:
 
 
 def write_choice(path: Path, choice: str) -> None:
-    """Keep a choice, with the moment in which it was shown; what waits to be sent is dropped with "off"."""
+    """Keep a choice, with the moment in which it was shown."""
     replace_text(path, json.dumps({"choice": choice, "shown": time.strftime("%Y-%m-%d %H:%M:%S")}) + "\n")
-    if choice == OFF:
-        queue_beside(path).unlink(missing_ok=True)
 
 
 def line_about(kept: dict[str, Any]) -> str:

@@ -106,6 +106,14 @@ def deliver_some(queue: Path) -> bool:
     return False
 
 
+def withdraw(queue: Path, everything: bool) -> bool:
+    """Drop what waits with code, or all, and have the board delete the code that it has; say whether it has done so."""
+    take_out(queue, [line for line in read_lines(queue) if everything or '"code": ' in line])
+    with contextlib.suppress(OSError, HTTPException, ValueError), locked(queue, "turn", TURN_SECONDS):
+        return request("DELETE")[0] == DONE  # what was being sent with code has arrived by now
+    return False
+
+
 def request(method: str, body: bytes = b"") -> tuple[int, bytes]:
     """Ask the board, and tell it by the token of this server whose checks these are; follow nobody elsewhere.
 

@@ -162,8 +162,12 @@ def open_lab(course: Course, lesson: Lesson | None, arguments: Sequence[str]) ->
 
 
 def close_to_others(course: Course) -> None:
-    """Let nobody else read a user's work, what was handed in of it, and its feedback: some systems' homes are open."""
-    for folder in (course.root, Path(jupyter_data_dir(), "nbgrader_cache")):
+    """Let nobody else read a user's work, what was handed in, its feedback, nor the cells that IPython remembers.
+
+    Some systems' homes are open.
+    """
+    ipython = Path(os.environ.get("IPYTHONDIR") or Path.home() / ".ipython")
+    for folder in (course.root, Path(jupyter_data_dir(), "nbgrader_cache"), ipython):
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
 

@@ -147,7 +147,7 @@ def default_scale(scaled_attend: Any, draw: Inputs) -> Any:
     return {**results, "with heads": scaled_attend(*heads)}
 
 
-@check("query_jacobian", points=1, show=True)
+@check("query_jacobian", points=0, show=True)
 def two_queries(query_jacobian: Any, draw: Inputs) -> Any:
     """Two queries, four keys: a table for each query; then a batch with heads."""
     weights = draw.normal(2, 4).softmax(dim=-1)

@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# Mia and Tom share a shelf with two books, and each of them has one evening for reading. The first table below says how much Mia and Tom like crime and romance, and the second says how much crime and romance each book contains. The third table says what a reader can finish if one book gets the whole evening. In the first book that is six pages of dialogue, and in the second it is six pages of description.
+# Mia and Tom share a shelf with two books, and each of them has one evening for reading. Three tables follow below the set-up cell. (That cell is nearly the same in all lessons, and you need not understand it.) The first says how much Mia and Tom like crime and romance, and the second says how much crime and romance each book contains. The third table says what a reader can finish if one book gets the whole evening. In the first book that is six pages of dialogue, and in the second it is six pages of description.
 
 # %% setup
 import torch
@@ -42,7 +42,9 @@ evenings, evenings.sum(dim=-1)
 predict("the wrong line", options=("comparing", "sharing", "mixing"))
 
 # %% [markdown]
-# These three lines are worth the trouble, because without the mistake they are attention in its simplest form. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This lesson is about the symbols. What does `@` do, and why is there an `.mT`? Which axis is `dim=-1`? And what is wrong in one of the three lines? The figure shows which table goes into which step, and gives each axis a name. *Tastes* are crime and romance, *kinds* are dialogue and description, and from now on the numbers that come from comparing are called *scores*.
+# These three lines are worth the trouble, because without the mistake they are attention in its simplest form. The other lessons say what is compared, why attention computes the shares in another way than this program, and what all this is good for. This lesson is about the symbols. What does `@` do, and why is there an `.mT`? Which axis is `dim=-1`? And what is wrong in one of the three lines?
+#
+# The figure shows which table goes into which step, and gives each axis a name. (In these lessons you may skip the code that draws a figure.) *Tastes* are crime and romance, *kinds* are dialogue and description, and from now on the numbers that come from comparing are called *scores*.
 
 # %%
 plot.diagram(
@@ -62,7 +64,6 @@ plot.diagram(
         ("pages (books, kinds)", "evening (readers, kinds)", 0.25, "mix"),
     ],
     "Compare, share out, mix",
-    marked=["shares (readers, books)"],
     roles={
         "likes (readers, tastes)": "query",
         "books (books, tastes)": "key",
@@ -73,7 +74,7 @@ plot.diagram(
 )
 
 # %% [markdown]
-# In a matrix product, the inner axis that both tables share, such as the tastes, disappears. If you keep an eye on that axis, you will rarely get lost in the shapes.
+# In a matrix product, the axis that both tables have in common, such as the tastes, disappears. If you keep an eye on that axis, you will rarely get lost in the shapes.
 #
 # ## By hand
 #
@@ -115,7 +116,7 @@ reveal("entries of scores.sum(dim=0)", "three, one per book")
 scores, scores.sum(dim=0), scores.sum(dim=-1)
 
 # %% [markdown]
-# It has three entries, because `dim` names the axis that is *summed over*, and that axis disappears: `dim=0` adds up the readers and leaves one number per book. For the shares of an evening we need one number per reader. That is what `dim=-1` leaves, 9 for Mia and 12 for Tom. The program's sum therefore runs along the right axis, and yet the evenings are wrong.
+# It has three entries, because `dim` names the axis that is *summed over*, and that axis disappears: `dim=0` adds up the readers and leaves one number per book. For the shares of an evening we need one number per reader. That is what `dim=-1` leaves, 9 for Mia and 12 for Tom. The program's sum therefore runs along the correct axis, and yet the evenings are wrong.
 #
 # ### What `keepdim` keeps
 #
@@ -184,7 +185,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Book A's share falls from 0.67 to 0.27 and book C's rises from 0 to 0.40, while book B keeps exactly a third. Book B has one part of each taste, so its score is always the mean of the other two scores.
+# Book A's share falls from 0.67 to 0.27 and book C's rises from 0 to 0.40, while book B keeps exactly a third. Book B has one part of each taste, so its score is always the mean of the other two, and the sum of all three scores is three times its own.
 #
 # ### Broadcasting
 #
@@ -371,7 +372,7 @@ print("after: ", model(question).argmax(dim=-1).tolist())
 # %% [markdown]
 # This is the training loop, and every model in this course is trained with one like it.
 #
-# What does it make smaller? Ten logits can be turned into ten shares that sum to 1, and lesson 1 shows how. Let p be the share of the right answer. The *cross-entropy* is −ln p. If the model is certain and right, p is 1 and the cross-entropy is 0. If the model guesses, p is a tenth and the cross-entropy is ln 10, which is about 2.3. With the shares 0.1, 0.2 and 0.7 and the third answer right, for instance, it is −ln 0.7 = 0.36. The loss is the mean of this number over all questions.
+# Which number does the loop make smaller? Ten logits can be turned into ten shares that sum to 1, and lesson 1 shows how. Let p be the share of the right answer. The *cross-entropy* is −ln p. If the model is certain and right, p is 1 and the cross-entropy is 0. If the model guesses, p is a tenth and the cross-entropy is ln 10, which is about 2.3. With the shares 0.1, 0.2 and 0.7 and the third answer right, for instance, it is −ln 0.7 = 0.36. The loss is the mean of this number over all questions.
 #
 # In each step `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps the model counts.
 #

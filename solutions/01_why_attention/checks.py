@@ -47,7 +47,7 @@ def network(draw: Inputs, h: int, d_q: int, d_k: int) -> tuple[Tensor, Tensor, T
     return draw.normal(h, d_q), draw.normal(h, d_k), draw.normal(h)
 
 
-@check("additive_scores", points=1, show=True)
+@check("additive_scores", points=0, show=True)
 def one_sentence(additive_scores: Any, draw: Inputs) -> Any:
     """Two sentences of three queries and four keys, of different widths."""
     return additive_scores(
@@ -55,7 +55,7 @@ def one_sentence(additive_scores: Any, draw: Inputs) -> Any:
     )
 
 
-@check("additive_scores", points=2, show=True)
+@check("additive_scores", points=0, show=True)
 def equal_sizes(additive_scores: Any, draw: Inputs) -> Any:
     """Two sentences with as many queries as keys, all of one width."""
     return additive_scores(
@@ -63,7 +63,7 @@ def equal_sizes(additive_scores: Any, draw: Inputs) -> Any:
     )
 
 
-@check("additive_attention", points=1, show=True)
+@check("additive_attention", points=0, show=True)
 def contexts_and_weights(additive_attention: Any, draw: Inputs) -> Any:
     """Three queries, four keys, values of another width."""
     query, keys, values = (

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 1. Why attention?
 #
-# After this lesson you can say what a network forgets if it reads the whole text before it writes. You can also build a lookup that can be trained, and compute attention as it was first published in 2014. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 100 minutes, in two sittings, of which the first ends before "Two ways to score".
+# After this lesson you can say what a network forgets if it reads the whole text before it writes. You can also build a lookup that can be trained, and read what attention looks at while it translates. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes, and 35 more for the optional section at the end, in which you build attention as it was first published in 2014.
 #
 # ## The idea
 #
@@ -174,7 +174,7 @@ for length in (2, 8, 16):
     print(f"{length:2} words: first / last = {size[0] / size[-1]:.0e}")
 
 # %% [markdown]
-# In this draw about six tenths of the gradient are left after one step, and less than a thousandth after 15. So when training begins, a distant word has almost no influence on what is written. But does this stop a model that learns?
+# With these random numbers, about six tenths of the gradient are left after one step, and less than a thousandth after 15. So when training begins, a distant word has almost no influence on what is written. But does this stop a model that learns?
 #
 # The next function changes one thing at a time. The model reads `read` words. It must then write the first `first` of these words, and repeat them until it has written them `times` times. With `read=16, first=4, times=1`, for instance, it reads sixteen words and writes the first four once.
 
@@ -193,7 +193,7 @@ for steps in (250, 750):
     print(f"{steps} steps, the first 4 of 16: {repeating(16, 4, 1, steps):4.0%}")
 
 # %% [markdown]
-# This model reads as many words as the one that failed, but it has only four of them to remember. After 250 steps it does not get even those right, so at this point distance alone is enough to fail. After 750 steps it nearly always does (82% to 99% in five runs). Distance makes learning slower, but it does not stop it.
+# This model reads as many words as the one that failed, but it has only four of them to remember. After 250 steps it does not get even those right, so at this point distance alone is enough to fail. After 750 steps it mostly does (82% to 99% in five runs). Distance makes learning slower, but it does not stop it.
 #
 # The other candidates can be tested in the same way. If four words have to be written four times over, there are 16 words to write and four to remember. And three times the training shows what too little training was to blame for:
 
@@ -205,11 +205,13 @@ for length in (8, 16):
 # %% [markdown]
 # Writing 16 words is no problem. With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs). That is far better than before and far from good. The model for 16 words is still never right.
 #
-# So the model can learn to read across 16 words, and it can write 16 words, but in 750 steps it does not learn to *keep* 16 words in one state. That is the bottleneck: not a law that the words cannot pass, but a code for them that is too hard to learn. More training moves the limit a little, and attention moves it a long way.
+# What stopped the model, then? After 250 steps distance alone is enough to make it fail, whatever has to be remembered. After 750 steps distance is overcome, and writing 16 words was no problem from the start. But the model has not learned to *keep* 16 words in one state, and this is the bottleneck.
+#
+# The bottleneck does not make it impossible for the words to get through, because a state of 64 numbers has room for them. The model would have to find a way to store them all in one vector, and that is too hard to learn in so few steps. More training moves the limit a little, and attention moves it a long way.
 #
 # ## By hand
 #
-# Take the toy shares of the figure with the arrows into *context*: 0.1, 0.05, 0.6, 0.2 and 0.05. Give the five states two dimensions: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Compute the context on paper, by multiplying each state by its share and adding everything up.
+# Take the toy shares of the first figure in "Looking back": 0.1, 0.05, 0.6, 0.2 and 0.05. Give the five states two dimensions: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Compute the context on paper, by multiplying each state by its share and adding everything up.
 
 # %%
 shares = torch.tensor([0.1, 0.05, 0.6, 0.2, 0.05])
@@ -302,102 +304,9 @@ def soft_lookup(
 # %% check soft_lookup
 
 # %% [markdown]
-# ### Two ways to score
-#
-# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. Today nearly everybody uses the dot product, and from lesson 2 on so will you. The other way is worth building once all the same. It shows that a score can be any function of a query and a key, and that the function itself can be learned.
-#
-# A dot product multiplies the first entry of one vector by the first entry of the other, the second by the second, and so on. This makes sense only if both vectors use each entry for the same thing. In the translator, query and key come from two different networks, and at first nothing makes entry 5 of the query mean the same as entry 5 of the key. But training can bring about such an agreement.
-#
-# The first attention *learned* how to compare, and the rest of this lesson builds it. A matrix $W_q$ turns the query into h numbers, where h is a size of your choice, and a matrix $W_k$ does the same with the key. The two are added, and $\tanh$ is applied to each of the h sums. The dot product of the result with a learned vector $v$ is the score. (This $v$ is not a value.)
-#
-# $$\text{score}(q, k) = v \cdot \tanh(W_q\, q + W_k\, k) .$$
-#
-# This is *additive attention*, and you have seen it already: apart from biases it is the network `score` above. There the two vectors were joined and multiplied by one matrix, whose left half is $W_q$ and whose right half is $W_k$. Since $[W_q \; W_k]$ times a joined vector $[q; k]$ is $W_q q + W_k k$, the two ways are the same. Try it on paper first, with a query of two dimensions, a key of three, and h = 2.
-
-# %%
-q, k = torch.tensor([1.0, 2]), torch.tensor([0.0, 1, 1])
-w_q = torch.tensor([[1.0, 0], [0, 1]])  # (h, D_q)
-w_k = torch.tensor([[0.0, -1, 0], [1, 0, -2]])  # (h, D_k)
-v = torch.tensor([2.0, 1])
-w_q @ q, w_k @ k, v @ torch.tanh(w_q @ q + w_k @ k)
-
-# %% [markdown]
-# [1, 2] and [−1, −2] cancel, tanh of 0 is 0, and so the score is 0.
-#
-# Why is there a tanh at all? Without it the score would be $v \cdot W_q q + v \cdot W_k k$, with one part for the query and one for the key. The query would then add the same number to the scores of *all* keys. See what softmax makes of such scores, for four keys and two very different queries:
-
-# %%
-keys = torch.tensor([[0.0, 1, 1], [2, 0, 0], [1, 1, 0], [0, 0, 2]])
-for q in (torch.tensor([1.0, 2]), torch.tensor([-3.0, 0.5])):
-    sums = w_q @ q + keys @ w_k.mT  # (4, h)
-    print((sums @ v).softmax(dim=-1), (sums.tanh() @ v).softmax(dim=-1))
-
-# %% [markdown]
-# Without tanh, on the left, both queries look at the same keys with the same weights. Softmax responds only to differences between scores. A number that is added to every score multiplies every exponential by the same factor, so what the query has added cancels. With tanh, on the right, the weights depend on who asks.
-#
-# ### Exercise 1.2: additive scores
-#
-# Score every query against every key, for a batch. Queries and keys may differ in number and in dimension. The matrices `w_q` and `w_k` are laid out as in `nn.Linear`, (outputs, inputs).
-
-# %% hints additive_scores [markdown]
-# The sum inside tanh exists for every *pair* of a query and a key. How many axes does it have, counting the batch and h?
-#
-# Project queries and keys first, each to h dimensions. Then give each of the two an axis of size 1 (index with `None`), in different places, so that broadcasting makes all pairs when you add them.
-#
-# tanh works entry by entry, and `v` removes the last axis: a product with a vector sums over it. `.mT` swaps the last two axes of a weight matrix.
-
-
-# %% exercise additive_scores
-def additive_scores(
-    query: Tensor, key: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor
-) -> Tensor:
-    """Score every query against every key with a small network (Bahdanau et al. 2014).
-
-    query is (B, L, D_q), key is (B, S, D_k), w_q is (h, D_q), w_k is (h, D_k), v is (h,).
-    Returns (B, L, S): v · tanh(w_q query + w_k key) for each pair. Each query and each key is a row.
-    """
-    ### BEGIN SOLUTION
-    q, k = query @ w_q.mT, key @ w_k.mT  # (B, L, h), (B, S, h)
-    return torch.tanh(q[:, :, None] + k[:, None]) @ v
-    ### END SOLUTION
-
-
-# %% check additive_scores
-
-# %% [markdown]
-# ### Exercise 1.3: additive attention
-#
-# Softmax and the mixture follow, as in the cells above. Go from scores to weights to contexts. You may use your `additive_scores`.
-
-# %% hints additive_attention [markdown]
-# Whose attention is shared out: each query's among the keys, or each key's among the queries? Which axis of the scores is that?
-#
-# What is mixed in the end, keys or values? How many rows does the result have, and how wide is it?
-#
-# Two steps follow the scores: softmax along one axis, and one product. Two things are returned, and the context comes first.
-
-
-# %% exercise additive_attention
-def additive_attention(
-    query: Tensor, key: Tensor, value: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Mix the values by additive scores.
-
-    query is (B, L, D_q), key is (B, S, D_k), value is (B, S, D_v), w_q is (h, D_q), w_k is (h, D_k), v is (h,).
-    Returns contexts (B, L, D_v) and weights (B, L, S); the weights of each query sum to 1.
-    """
-    ### BEGIN SOLUTION
-    weights = additive_scores(query, key, w_q, w_k, v).softmax(dim=-1)
-    return weights @ value, weights
-    ### END SOLUTION
-
-
-# %% check additive_attention
-
-# %% [markdown]
 # ### A real translation
 #
-# People write dates in many ways, while computers store them in one. Our dates are generated in five styles and from the years 1900 to 2029, and all of them have to be rewritten in the style of `1955-01-28`. Here are three:
+# Let us return to the translator and give it something that is worth translating. People write dates in many ways, while computers store them in one. Our dates are generated in five styles and from the years 1900 to 2029, and all of them have to be rewritten in the style of `1955-01-28`. Here are three:
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -435,7 +344,7 @@ plot.heatmap(
 # %% [markdown]
 # Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front. Nobody has told it what a month is.
 #
-# The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same position in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space, and the last three columns are the padding. Nobody has hidden it, and the row of the second 5 has half of its weight there. Lesson 5 shows how to hide it.
+# The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same position in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space, and the last three columns are the padding. The row of the second 5 has half of its weight on them, because nothing has told the model that there is nothing to read. Lesson 5 shows how to hide the padding.
 #
 # ### What attention changes
 #
@@ -459,6 +368,99 @@ figures.distance()
 #
 # The last two rows say what attention costs and what it does not give. The translator used both a recurrent network, which knows the order of the words, and attention, which connects words that are far apart. In 2017 the recurrent part was dropped, and lesson 2 builds what remained.
 #
+# ### Optional: two ways to score
+#
+# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. Today nearly everybody uses the dot product, and from lesson 2 on so will you. The other way is worth building once if you have the time. It shows that a score can be any function of a query and a key, and that the function itself can be learned.
+#
+# A dot product multiplies the first entry of one vector by the first entry of the other, the second by the second, and so on. This makes sense only if both vectors use each entry for the same thing. In the translator, query and key come from two different networks, and at first nothing makes entry 5 of the query mean the same as entry 5 of the key. But training can bring about such an agreement.
+#
+# The first attention *learned* how to compare, and this section builds it. A matrix $W_q$ turns the query into h numbers, where h is a size of your choice, and a matrix $W_k$ does the same with the key. The two are added, and $\tanh$ is applied to each of the h sums. The dot product of the result with a learned vector $v$ is the score. (This $v$ is not a value.)
+#
+# $$\text{score}(q, k) = v \cdot \tanh(W_q\, q + W_k\, k) .$$
+#
+# This is *additive attention*, and you have seen it already: apart from biases it is the network `score` of "Looking back". There the two vectors were joined and multiplied by one matrix, whose left half is $W_q$ and whose right half is $W_k$. Since $[W_q \; W_k]$ times a joined vector $[q; k]$ is $W_q q + W_k k$, the two ways are the same. Try it on paper first, with a query of two dimensions, a key of three, and h = 2.
+
+# %%
+q, k = torch.tensor([1.0, 2]), torch.tensor([0.0, 1, 1])
+w_q = torch.tensor([[1.0, 0], [0, 1]])  # (h, D_q)
+w_k = torch.tensor([[0.0, -1, 0], [1, 0, -2]])  # (h, D_k)
+v = torch.tensor([2.0, 1])
+w_q @ q, w_k @ k, v @ torch.tanh(w_q @ q + w_k @ k)
+
+# %% [markdown]
+# [1, 2] and [−1, −2] cancel, tanh of 0 is 0, and so the score is 0.
+#
+# Why is there a tanh at all? Without it the score would be $v \cdot W_q q + v \cdot W_k k$, with one part for the query and one for the key. The query would then add the same number to the scores of *all* keys. See what softmax makes of such scores, for four keys and two very different queries:
+
+# %%
+keys = torch.tensor([[0.0, 1, 1], [2, 0, 0], [1, 1, 0], [0, 0, 2]])
+for q in (torch.tensor([1.0, 2]), torch.tensor([-3.0, 0.5])):
+    sums = w_q @ q + keys @ w_k.mT  # (4, h)
+    print((sums @ v).softmax(dim=-1), (sums.tanh() @ v).softmax(dim=-1))
+
+# %% [markdown]
+# Without tanh, on the left, both queries look at the same keys with the same weights. Softmax responds only to differences between scores. A number that is added to every score multiplies every exponential by the same factor, so what the query has added cancels. With tanh, on the right, the weights depend on who asks.
+#
+# ### Exercise 1.2: additive scores (optional, without points)
+#
+# Score every query against every key, for a batch. Queries and keys may differ in number and in dimension. The matrices `w_q` and `w_k` are laid out as in `nn.Linear`, (outputs, inputs).
+
+# %% hints additive_scores [markdown]
+# The sum inside tanh exists for every *pair* of a query and a key. How many axes does it have, counting the batch and h?
+#
+# Project queries and keys first, each to h dimensions. Then give each of the two an axis of size 1 (index with `None`), in different places, so that broadcasting makes all pairs when you add them.
+#
+# tanh works entry by entry, and `v` removes the last axis: a product with a vector sums over it. `.mT` swaps the last two axes of a weight matrix.
+
+
+# %% exercise additive_scores
+def additive_scores(
+    query: Tensor, key: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor
+) -> Tensor:
+    """Score every query against every key with a small network (Bahdanau et al. 2014).
+
+    query is (B, L, D_q), key is (B, S, D_k), w_q is (h, D_q), w_k is (h, D_k), v is (h,).
+    Returns (B, L, S): v · tanh(w_q query + w_k key) for each pair. Each query and each key is a row.
+    """
+    ### BEGIN SOLUTION
+    q, k = query @ w_q.mT, key @ w_k.mT  # (B, L, h), (B, S, h)
+    return torch.tanh(q[:, :, None] + k[:, None]) @ v
+    ### END SOLUTION
+
+
+# %% check additive_scores
+
+# %% [markdown]
+# ### Exercise 1.3: additive attention (optional, without points)
+#
+# Softmax and the mixture follow, as in "Looking back". Go from scores to weights to contexts. You may use your `additive_scores`.
+
+# %% hints additive_attention [markdown]
+# Whose attention is shared out: each query's among the keys, or each key's among the queries? Which axis of the scores is that?
+#
+# What is mixed in the end, keys or values? How many rows does the result have, and how wide is it?
+#
+# Two steps follow the scores: softmax along one axis, and one product. Two things are returned, and the context comes first.
+
+
+# %% exercise additive_attention
+def additive_attention(
+    query: Tensor, key: Tensor, value: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Mix the values by additive scores.
+
+    query is (B, L, D_q), key is (B, S, D_k), value is (B, S, D_v), w_q is (h, D_q), w_k is (h, D_k), v is (h,).
+    Returns contexts (B, L, D_v) and weights (B, L, S); the weights of each query sum to 1.
+    """
+    ### BEGIN SOLUTION
+    weights = additive_scores(query, key, w_q, w_k, v).softmax(dim=-1)
+    return weights @ value, weights
+    ### END SOLUTION
+
+
+# %% check additive_attention
+
+# %% [markdown]
 # ## What can go wrong
 #
 # **A mixture forgets, too.** Two different contents can have the same mean, and a context is nothing but a weighted mean:
@@ -483,7 +485,7 @@ half @ torch.tensor([[2.0, 0], [0, 2]]), half @ torch.tensor([[1.0, 1], [1, 1]])
 # | bottleneck | one state for everything that was read | the longer the text, the harder to learn |
 # | attention | all states, mixed by how well they fit now | a different context at every step |
 # | soft lookup | softmax of scores, times values | like a dictionary, but with a gradient |
-# | additive score | $v \cdot \tanh(W_q q + W_k k)$ | a learned comparison; without tanh the query cancels |
+# | additive score (optional) | $v \cdot \tanh(W_q q + W_k k)$ | a learned comparison; without tanh the query cancels |
 #
 # %%
 recap()

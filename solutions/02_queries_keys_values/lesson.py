@@ -72,7 +72,7 @@ weights = (keys @ q).softmax(dim=-1)
 weights, weights @ values
 
 # %% [markdown]
-# The output is exactly [7, 8], and its first entry is $\tfrac16\cdot 6 + \tfrac13\cdot 0 + \tfrac12\cdot 12 = 7$.
+# The output is exactly [7, 8], which is Tom's evening in lesson 0, and its first entry is $\tfrac16\cdot 6 + \tfrac13\cdot 0 + \tfrac12\cdot 12 = 7$.
 #
 # The third value leads with half of the weight. **Predict.** If the query doubles, to [2, 0, 0, 0], then so do all the scores. What happens to the weight of the third key?
 
@@ -141,7 +141,7 @@ plot.slide(
 )
 
 # %% [markdown]
-# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105° the weight is 0.85, which is the most on this slider, although the query no longer points exactly at key 2. At 90° the query is closer to key 1 than to key 3, so key 1 takes some of the weight. At 105° it is equally far from both, and the two together take less. That is why the best angle for key 2 is not exactly its own.
+# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105° the weight is 0.85, which is the most on this slider, although the query no longer points exactly at key 2. At 90° the query is closer to key 1 than to key 3, so key 1 takes some of the weight. At 105° it is equally far from both, and the two together take less (0.15 instead of 0.16). That is why the best angle for key 2 is not exactly its own.
 #
 # Two keys get the same weight when the query points halfway between them, at 45°, 150° and 285°, and also when it points the opposite way. The angle of 105°, for instance, is opposite to 285°, and there keys 1 and 3 get 0.07 each. No angle gives one key everything. A query of larger norm would come closer to that, though on paper it would never get there.
 #
@@ -151,7 +151,7 @@ plot.slide(
 #
 # $$-\tfrac12\|q-k\|^2 \;=\; q \cdot k \;-\; \tfrac12\|q\|^2 \;-\; \tfrac12\|k\|^2 .$$
 #
-# The second term is the same for all keys, and you know from lesson 1 that a number added to every score changes no weight. If the keys have equal norms, the third term cancels for the same reason, and only the dot product is left of the distance. Here it is with the three keys of the slider:
+# The second term is the same for all keys, and a number that is added to every score changes no weight, because it multiplies all exponentials by the same factor. If the keys have equal norms, the third term cancels for the same reason, and only the dot product is left of the distance. Here it is with the three keys of the slider:
 
 # %%
 pointing = 2 * toward(torch.tensor(75.0))
@@ -456,7 +456,7 @@ wanted
 # %% [markdown]
 # On paper softmax never gives one of several keys exactly 1, so above 0.99 will do. Remember that in a long sequence many keys keep a small weight each: all those weights together must stay below 0.01, for 300 positions as well as for 6.
 #
-# Why would a model want such weights? Suppose that a text says *Anna Karenina* and later *Anna* once more. To continue with *Karenina*, the model must know which word came after the first *Anna*. Lesson 9 shows that it finds out with the help of an attention that looks one position back. How positions get into the vectors of a model is the subject of lesson 7.
+# Why would a model want such weights? Suppose that a text says *Anna Karenina* and later *Anna* once more. To continue with *Karenina*, the model must know which word came after the first *Anna*. An attention that looks one position back can leave a note at *Karenina*: the word before me was *Anna*. By this note the second *Anna* can find *Karenina*. Lesson 9 shows a model that does so. How positions get into the vectors of a model is the subject of lesson 7.
 
 # %% hints copy_previous_qk [markdown]
 # Suppose no two keys have anything in common, so that a query can single out one of them and score 0 with all the others. What is the simplest set of such vectors?
@@ -535,7 +535,7 @@ recap()
 # %% question R2 [markdown] points=2
 # A key is what a token is found by, a value is what it passes on, and the two have different jobs. With K = V one vector has to do both. That can work: lesson 1's translator used each encoder state as key and value, because a vector may hold an address in some of its entries and content in others. The cost is that the two share one space and one dimension. The content takes part in every score, and the address is mixed into every output, so the query and everything downstream must learn to ignore the other half.
 #
-# Task: "repeat the word after each name". The position has to be *found* by what comes before it, a name, whatever its own word is, and has to *pass on* that word. If the vector has room only for the word, then a query can find the position only by resembling that word, and the word is what the model is looking for. If some are set aside for "follows a name", fewer are left for the word.
+# Task: "repeat the word after each name". Suppose that an attention as in exercise 2.4 has noted in each token whether a name comes before it. The position has to be *found* by this note, whatever its own word is, and has to *pass on* that word. If the vector has room only for the word, then a query can find the position only by resembling that word, and the word is what the model is looking for. If some of its entries are set aside for "follows a name", fewer are left for the word.
 #
 # | points | for |
 # |---|---|

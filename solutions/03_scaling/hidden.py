@@ -67,7 +67,7 @@ def given_scales(scaled_attend: Any, draw: Inputs) -> Any:
 # The response to the query
 
 
-@battery("query_jacobian", points=1)
+@battery("query_jacobian", points=0)
 def responses_of_every_kind(query_jacobian: Any, draw: Inputs) -> Any:
     """Queries that have decided, a single key, axes in front, dtypes, gradients."""
     keys, values = draw.normal(6, 5), draw.normal(6, 4)

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 3. Scaling
 #
-# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model that does not. You should have done lesson 2 and know what a variance is. About 115 minutes, in two sittings, of which the first ends before "Does a model notice?". One section at the end is optional.
+# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model that does not. You should have done lesson 2 and know what a variance is. About 115 minutes, in two sittings, of which the first ends before "Does a model notice?". The optional sections at the end take another 40.
 #
 # ## The idea
 #
@@ -219,7 +219,7 @@ plot.slide(
 )
 
 # %% [markdown]
-# In this draw it first happens at d = 8, where the leading key gets 0.98. That is luck, because at 16 the largest weight is back to 0.52, but from 256 on one key has everything. If you move the slider, watch also *which* key leads while $d$ doubles, because the leader changes nearly every time. At large $d$ one key always gets everything, and which one it is depends on the random numbers alone.
+# With these random numbers, it first happens at d = 8, where the leading key gets 0.98. That is luck, because at 16 the largest weight is back to 0.52, but from 256 on one key has everything. If you move the slider, watch also *which* key leads while $d$ doubles, because the leader keeps changing. At large $d$ one key always gets everything, and which one it is depends on the random numbers alone.
 #
 # ### What a saturated softmax does to learning
 #
@@ -267,6 +267,17 @@ plot.heatmap(
 
 # %% [markdown]
 # Now put weights close to [0, 0, 1] into the formula, and every entry of the table has a factor that is almost 0. A saturated softmax hardly responds to its scores anymore.
+#
+# How much does that matter in dimension 1024? The next cell makes such a table for each of the 500 rows of "Three ways to scale", and prints the mean of their norms. (`jacrev` is PyTorch's function for such tables, and `vmap` applies it to one row after another.)
+
+# %%
+jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
+for name in ("unscaled", "over √d"):
+    tables = jacobian_of_rows(scores_of_dimension(1024) * FACTORS[name](1024))
+    print(f"{name:9} {tables.flatten(-2).norm(dim=-1).mean():.2f}")
+
+# %% [markdown]
+# With scaling, softmax responds six times as strongly to a change of its scores. The small number is what people mean when they say that gradients vanish without scaling.
 #
 # ### Exercise 3.3: the Jacobian of softmax
 #
@@ -361,7 +372,7 @@ def lookup_batch(
 
 
 # %% [markdown]
-# The model is a single attention layer, and it has to learn two things. Its query and key matrices must lead the query for a symbol to the key of the same symbol. Its last matrix must read the label off the mixture of values that comes back. The matrices are initialized so that the entries of queries and keys have variance 1, which is the case that the square root is made for.
+# The model is a single attention layer. The symbol that is asked for is the query, the symbols that are shown are the keys, and their labels are the values. The model has to learn two things. Its query and key matrices must lead the query for a symbol to the key of the same symbol. Its last matrix must read the label off the mixture of values that comes back. The matrices are initialized so that the entries of queries and keys have variance 1, which is the case that the square root is made for.
 
 
 # %%
@@ -386,7 +397,7 @@ class Lookup(nn.Module):
 # %% [markdown]
 # Training is the usual loop with the optimizer Adam. The query and key matrices have a learning rate of their own, `rate`, which we will need later. The function returns the losses, and the norm of the query matrix's first gradient.
 #
-# A saturated softmax hardly responds to its scores, and so most texts give the reason for the division in one sentence: "without scaling, gradients vanish". **Predict.** At the first step, before anything is learned, is that gradient smaller or larger without scaling?
+# A saturated softmax hardly responds to its scores, and so most texts give the reason for the division in one sentence: "without scaling, gradients vanish". **Predict.** At the first step, before anything is learned, is the gradient of the query matrix smaller or larger without scaling?
 
 # %%
 predict(
@@ -482,7 +493,9 @@ print(f"their share of the squares: {squares[decided].sum() / squares.sum():.0%}
 # %% [markdown]
 # `squares` holds one number per query, the squared norm of its own gradient. We square the norms because squares can be added up and shared out. Nearly three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 2% of the sum. The undecided quarter contributes 98%. The gradient is large, but nearly all of it comes from one quarter of the queries.
 #
-# This may be the reason, but there is another candidate. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. The unscaled run differs from the scaled one in both respects, so we need runs that change one at a time.
+# Adam moves each entry of a matrix by about the learning rate, however large the gradient is. So the size of the whole gradient does not decide how fast this model learns. But Adam cannot change *whose* gradient it is. If nearly all of the sum comes from a quarter of the queries, then the step follows that quarter, and no choice of its size changes that.
+#
+# This may be the reason, but there is another candidate. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. The unscaled run differs from the scaled one in both respects, so we need runs that change one at a time.
 #
 # The next model uses two scales. Going forward, its weights are computed with one scale. Going backward, we pretend that they were computed with the *other* one. PyTorch lets us do this with `detach`:
 
@@ -530,13 +543,15 @@ figures.exchanged(
 )
 
 # %% [markdown]
-# The two have changed sides. Model A learns as fast as the scaled model, with saturated weights and with steps that move its scores sixteen times as far. So neither of these two stops a model. Model B starts from the same weights as the scaled model and takes steps of the same size, but it does not get below 0.3. Most of the harm is therefore done on the way back through a saturated softmax, where the queries that have decided get hardly any gradient. It is not all of the harm, because B ends at a lower loss than the unscaled model.
+# The two have changed sides. Model A learns as fast as the scaled model, with saturated weights and with steps that move its scores sixteen times as far. So neither of these two stops a model. Model B starts from the same weights as the scaled model and takes steps of the same size, but it does not get below 0.3.
 #
-# "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish, because it was the largest of all. What vanishes is the gradient of each query that has decided, and a backward pass of this kind is enough to ruin the training. The other queries can still change the favorite of a decided query, because all queries share the same two matrices. But these changes do not depend on whether this query's favorite is right.
+# Most of the harm is therefore done on the way back, by a softmax in which most queries have nearly all of their weight on one key. In B this softmax exists only on the way back, because its weights going forward are soft, and still B does not learn. It is not all of the harm, because B ends at a lower loss than the unscaled model.
 #
-# All of this is one task, one optimizer and 300 steps. From two other starts, A was below 0.3 after 47 and 61 steps, the scaled model after 43 and 49, and B and the unscaled model never. With a quarter and with four times the rate for the two matrices, A got there after 72 and 92 steps, and B again did not.
+# "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish, because it was the largest of all. What vanishes is the gradient of each query that has decided, and a backward pass of this kind is enough to ruin the training.
 #
-# ### What is left for the query
+# All of this is one task, one optimizer and 300 steps. From two other starts, A was below 0.3 after 47 and 61 steps, the scaled model after 43 and 49, and B and the unscaled model never. With a quarter of the rate for the two matrices, A got there after 72 steps, and with four times the rate after 92. B again did not get there.
+#
+# ### Optional: what is left for the query
 #
 # A query that has decided hardly responds. Can we also tell what a query *does* respond to? Let us follow one small change of a query all the way to the output. Each score of this query moves by the key times the scale $c$, and the weights move as the Jacobian says. The output moves with the weights, because it is the sum of the values times the weights.
 #
@@ -575,7 +590,7 @@ figures.responses(cases, tables, "An output responds only if it mixes what diffe
 #
 # In the middle the weights are the same, but the keys are close together and so are the values, so little varies. On the right, the points are as far apart as on the left, but one key has nearly everything, and little more than a thousandth of the first response is left.
 #
-# ### Exercise 3.5: the response to the query
+# ### Exercise 3.5: the response to the query (optional, without points)
 #
 # Compute this table from the weights, for any number of queries at once. As in exercise 3.3, PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) and complex numbers are not allowed. To test your function, compare it with `tables`, which PyTorch computed above for `cases` with a scale of 1.
 
@@ -608,10 +623,9 @@ def query_jacobian(weights: Tensor, key: Tensor, value: Tensor, scale: float) ->
 # %% [markdown]
 # ### Optional: what is left in dimension 1024
 #
-# How large are such responses for random vectors of dimension 1024? The next cell measures two tables for each of the 500 queries of "Three ways to scale". The first is $J$ of exercise 3.3 and says how the weights respond to their scores. The second says how they respond to the query. It is $J$ times $c\,K$, because the query moves the scores by the factor times the keys. It prints the mean norm of either table, and in its last column the median of the second. (PyTorch's `jacrev`, which `vmap` applies to each row, makes the tables even if the exercise is unsolved.)
+# How large are such responses for random vectors of dimension 1024? The next cell measures two tables for each of the 500 queries of "Three ways to scale". The first is $J$ of exercise 3.3 and says how the weights respond to their scores, as above. The second says how they respond to the query. It is $J$ times $c\,K$, because the query moves the scores by the factor times the keys. It prints the mean norm of either table, and in its last column the median of the second.
 
 # %%
-jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
 q, k = vectors_of_dimension(1024)
 print("             to the scores  to the query      median")
 for name, factor in FACTORS.items():
@@ -622,7 +636,7 @@ for name, factor in FACTORS.items():
     print(f"{name:12} {means} {norms[1].median():11.4f}")
 
 # %% [markdown]
-# In the column *to the scores*, the mean norm is 0.05 without scaling and 0.31 over √d. So the scaled softmax responds six times as strongly to a change of its scores. (The 0.24 of the last row, $\sqrt{15}/16$, is the response of sixteen equal weights.) This column is what "gradients vanish" is about.
+# The column *to the scores* has the two numbers from before, 0.05 without scaling and 0.31 over √d. (The 0.24 of the last row, $\sqrt{15}/16$, is the response of sixteen equal weights.)
 #
 # The column *to the query* contradicts it, because the same change of a query moves a score 32 times as far if nothing divides the score by 32. Softmax responds a sixth as strongly, but to a change that is 32 times as large. The unscaled weights therefore respond about five times as strongly as the scaled ones, 1.52 against 0.31.
 #
@@ -673,7 +687,7 @@ scores.grad
 # | scaled scores | `query @ key.mT / sqrt(d_k)` | before softmax; the same character in every dimension |
 # | over $d_k$ | makes scores of random vectors nearly 0 | attention starts as an average; larger steps make up for it |
 # | Jacobian of softmax | $w_i(\delta_{ij} - w_j)$ | rows sum to 0; near 0 where softmax is saturated |
-# | response to the query | $c\,\text{Cov}(v, k)$ under the weights | 0 where one key has everything |
+# | response to the query (optional) | $c\,\text{Cov}(v, k)$ under the weights | 0 where one key has everything |
 # | unscaled training | a larger first gradient, and little learning | the queries that have decided get hardly any gradient |
 #
 # %%

@@ -45,7 +45,7 @@ scores = torch.tensor([0.0, math.log(2), math.log(3)])
 scores.softmax(dim=-1), (scores - math.log(3)).softmax(dim=-1)
 
 # %% [markdown]
-# The weights are the same, because every exponential was divided by 3 and so was their sum, and a common factor cancels in a fraction. **Predict.** What happens if you add 100 to every score, and what happens if you multiply every score by 10?
+# The weights are the same, because every exponential was divided by 3 and so was their sum, and a common factor cancels in a fraction. **Predict.** Does the same hold if you add 100 to every score? And what happens if you multiply every score by 10?
 
 # %%
 predict(
@@ -65,7 +65,7 @@ reveal("multiplying by 10", "the largest gets more")
 # %% [markdown]
 # Softmax depends only on the differences between scores. A shift leaves these differences as they are, whereas a factor above 1 makes them larger and a factor between 0 and 1 makes them smaller. Here the factor has raised the weight of the third key from a half to 0.983.
 #
-# You may have wondered since lesson 1 why softmax takes exponentials and not, say, squares. The answer is that only with exponentials does a shift leave the weights unchanged. The ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$. If weights are to be some continuous function of the scores, divided by the sum, then only exponentials turn equal differences of scores into equal ratios of weights.
+# You may have wondered since lesson 1 why softmax takes exponentials and not, say, squares. Try squares: the scores 1 and 2 have the squares 1 and 4 and so the weights 0.2 and 0.8. Add 1 to both scores, and the squares are 4 and 9 and the weights 0.31 and 0.69. So with squares a shift changes the weights. With exponentials the ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$, and the shift cancels. Among all continuous functions of the scores, it cancels for exponentials alone.
 #
 # ## In PyTorch
 #
@@ -119,6 +119,8 @@ torch.stack([(scores / t).softmax(dim=-1) for t in (0.25, 1.0, 4.0)])
 
 # %% [markdown]
 # At a temperature of a quarter, the largest score takes 0.98 of the weight. At 4 it leads with only 0.42, ahead of 0.33 and 0.25. As $T$ goes to 0, attention picks a single value, and as $T$ grows, it averages them all.
+#
+# You have seen this knob under another name. A query that is twice as long doubles all of its scores, as a temperature of a half does. So a model that learns its queries also learns how sharp each of them is. Where queries and keys are divided by their norms before they are compared (*QK-norm*, lesson 3), only a temperature can do that.
 
 # %%
 temperatures = [2.0**k for k in range(-4, 6)]
@@ -193,7 +195,7 @@ def temperature_softmax(x: Tensor, temperature: float, dim: int = -1) -> Tensor:
 # %% [markdown]
 # ### How concentrated is a row?
 #
-# How far is a row from picking, and how far from averaging? The largest weight says something about this, but it cannot tell [0.5, 0.5, 0] from [0.5, 0.25, 0.25], which is more spread out. A better measure uses all the weights, the *entropy*
+# How far is a row from picking, and how far from averaging? The largest weight says something about this, but it cannot tell [0.5, 0.5, 0] from [0.5, 0.25, 0.25], which is more spread out. A better measure uses all the weights. Lesson 0 had −ln p, which is 0 for p = 1 and large for a small p. The mean of −ln w over all keys, in which each key counts by its weight w, is called the *entropy*
 #
 # $$H(w) = -\sum_i w_i \ln w_i .$$
 #
@@ -342,7 +344,7 @@ q @ q, (q / 8) @ q
 # %% [markdown]
 # $64 \cdot 40 \cdot 40 = 102400$ is too large, and so the score is `inf`. Dividing the *query* by $\sqrt{64} = 8$ before the product gives 12800, and otherwise the computation is the same.
 #
-# **Weights read as probabilities.** The weights sum to 1, as probabilities do, and it may help to calculate with them as if they were (lesson 3 did). But nothing is drawn from them. A weight of 0.7 is the share of a value in a mixture.
+# **Weights read as probabilities.** The weights sum to 1, as probabilities do, and it may help to calculate with them as if they were (lesson 3 did). But no value is picked at random. A weight of 0.7 is the share of a value in a mixture.
 #
 
 # %% [markdown]

@@ -83,7 +83,7 @@ reveal("right guesses", "always")
 print(f"right: {accuracy:.0%}")
 
 # %% [markdown]
-# The model predicts a fair coin, every time, on fresh flips. Before you bet on it, let the model guess as it would have to at the table, where the later flips have not happened yet. Show it the first five flips and ask for the sixth:
+# The model predicts a fair coin, every time, on fresh flips. (There are only 256 different sequences, and it has met nearly all of them in training. That is no help, because after each beginning both sides come equally often.) Before you bet on it, let the model guess as it would have to in a real game, where the later flips have not happened yet. Show it the first five flips and ask for the sixth:
 
 # %%
 guess = model(x[:, :5])[:, -1].argmax(dim=-1)
@@ -105,7 +105,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Each flip copies its neighbor. This is what a *leak* looks like: the model is perfect in training and worthless in use, and PyTorch raises no error. An *autoregressive* model, which writes a text token by token, is trained on whole sentences at once. The end of each sentence is there while the model learns to predict its middle. So the model must be kept from looking ahead.
+# Flips 0 to 6 each copy the flip to their right. (Flip 7 has none, and its guess does not count, so its row means nothing.) This is what a *leak* looks like: the model is perfect in training and worthless in use, and PyTorch raises no error. An *autoregressive* model, which writes a text token by token, is trained on whole sentences at once. The end of each sentence is there while the model learns to predict its middle. So the model must be kept from looking ahead.
 #
 # You can test for a leak without any training. Change the last flip, and the outputs *before* it must not move:
 
@@ -212,7 +212,7 @@ moved(honest, mask)
 # %% [markdown]
 # The model is right half of the time, as it should be. In the leak test only the last output has moved, the one that belongs to the changed flip itself.
 #
-# In lesson 10 a model will write one token at a time. It keeps the keys and values of the earlier tokens in a *KV cache*, so only the new tokens have queries. For now it is enough that there can be fewer queries than keys. Since the *last* query belongs to the *last* key, the staircase of the mask then ends in the bottom right corner:
+# So far there were as many queries as keys. In lesson 10 a model will write one token at a time. It keeps the keys and values of the earlier tokens in a *KV cache*, so only the new tokens have queries. For now it is enough that there can be fewer queries than keys. Since the *last* query belongs to the *last* key, the staircase of the mask then ends in the bottom right corner:
 
 # %%
 plot.masks(
@@ -270,7 +270,7 @@ with_axes = scores.masked_fill(~two_by_two[:, None, None], -torch.inf)
 as_it_is[0, 0], with_axes[0, 0]
 
 # %% [markdown]
-# Sentence 0 has one real token, so its column 1 must be hidden from *both* queries. In the first table query 1 still sees that column. In the second table the mask has the shape `(B, 1, 1, S)`. That is one row of keys per sentence, the same for all heads and all queries.
+# Sentence 0 has one real token, so its column 1 must be hidden from *both* queries. In the first table query 1 still sees that column. For the second table the mask was given two more axes. In an index, `:` keeps an axis and `None` puts in a new one of size 1, so `two_by_two[:, None, None]` has the shape `(B, 1, 1, S)`. That is one row of keys per sentence, the same for all heads and all queries.
 #
 # ### Exercise 5.2: the padding mask
 #
@@ -321,7 +321,7 @@ plot.masks(
 )
 
 # %% [markdown]
-# The fourth mask is called a *sliding window*, in which each query sees itself and the token before it. The last mask is for packed training texts: two texts share a row, tokens 0 to 2 and tokens 3 and 4, and neither may look into the other. Without this mask a model learns from texts that have nothing to do with each other. If it also packs the requests of two users into one row, it can answer one of them with what it has read in the other's text.
+# The fourth mask is called a *sliding window*, in which each query sees itself and the token before it. The last mask is for packed training texts: two texts share a row, tokens 0 to 2 and tokens 3 and 4, and neither may look into the other. Without this mask a model learns from texts that have nothing to do with each other. And if a program packs the requests of two users into one row without this mask, the model can answer one of them with what it has read in the other's text.
 #
 # In the third mask, queries 3 and 4 are padding themselves, and what they get is ignored later. The rows of the real tokens, 0 to 2, are the same as in the causal mask. The reason is that the padding comes after all real tokens, so the causal mask hides it already. You need a padding mask only if the padding comes first, or if there is no causal mask.
 #
@@ -370,7 +370,9 @@ reveal("softmax of -inf, -inf, -inf", "nan")
 nothing.softmax(dim=-1), torch.full((3,), -1_000_000_000.0).softmax(dim=-1)
 
 # %% [markdown]
-# Softmax turns all three scores into `nan`. In the formula all exponentials are 0, and 0/0 is not defined. The softmax of lesson 4 fails even earlier: it subtracts the largest score, and −∞ minus −∞ is not defined either. The loss is a mean over the batch, so a single `nan` makes the whole loss `nan`. Here are the three tokens from above, with a button for each query and key. Hide the keys of query 1 one by one, and watch where its weight goes:
+# Softmax turns all three scores into `nan`. In the formula all exponentials are 0, and 0/0 is not defined. The softmax of lesson 4 fails even earlier: it subtracts the largest score, and −∞ minus −∞ is not defined either. The loss is a mean over the batch, so a single `nan` makes the whole loss `nan`.
+#
+# Here are the three tokens from above, with a button for each query and key. Hide the keys of query 1 one by one, and watch where its weight goes:
 
 # %%
 three = torch.tensor([[1.0, 0, 1], [0, 1, 1], [1, 1, 2]]) / math.sqrt(2)
@@ -407,7 +409,7 @@ for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(everything, -torch
 figures.there_and_back()
 
 # %% [markdown]
-# Replacing the `nan` helps only on the way forward. The way back leads from right to left. A gradient g arrives at the weights w, and softmax turns it into $w_i\,(g_i - w \cdot g)$ for score i, by the Jacobian of lesson 3. The weights are `nan`, so all these products are `nan` as well.
+# Replacing the `nan` helps only on the way forward. The way back leads from right to left, and each box there holds the gradient of the numbers above it. It starts with 1, 0, 0, because the cell asked for the first weight. The replacement passes on 0 wherever it replaced a `nan`, so g = [0, 0, 0] arrives at the weights w. Softmax turns g into $w_i\,(g_i - w \cdot g)$ for score i, by the Jacobian of lesson 3. But w is `nan`, and even 0 times `nan` is `nan`.
 #
 # What happens then depends on how the scores were hidden. An addition passes on whatever arrives, so the `nan` reaches the scores and everything before them. `masked_fill` passes on *nothing* to the entries that it overwrote, and their gradient is exactly 0. So if you hide scores with `masked_fill`, only the `nan` in the weights is left to remove.
 #
@@ -487,14 +489,14 @@ def scaled_dot_product_attention(
 #
 # ### Four conventions
 #
-# The same rule is written in four ways, and every library assumes its own without saying so:
+# The same rule is written in four ways. Only a function's documentation says which one it expects, and usually no error tells you when you are wrong:
 #
-# | | where | hidden is | from ours |
+# | | where | hidden is | how to make it from ours |
 # |---|---|---|---|
 # | boolean, may look | these lessons, `scaled_dot_product_attention` | `False` | as it is |
 # | boolean, hide | `nn.MultiheadAttention`, much older code | `True` | `~mask` |
 # | 0 or 1, tested with `mask == 0` | older tutorials | 0 | `mask.int()` |
-# | added to the scores | also accepted by both of PyTorch's | −∞ | zeros, filled with −∞ where `~mask` |
+# | added to the scores | also accepted by both of these functions | −∞ | zeros, filled with −∞ where `~mask` |
 #
 # What happens if a mask in one convention meets a function that expects another? Here are three traps, and you should make up your mind about each before you look.
 #
@@ -562,7 +564,7 @@ functional.scaled_dot_product_attention(x, x, x, hole)[:, :4, 0]
 #
 # ### Exercise 5.6: the leak test
 #
-# Write a leak test that changes every token and looks at every earlier output. It can miss a leak that is smaller than its tolerance, or one that shows only with particular tokens, so `False` means "none found". This test is the tool to reach for whenever a model learns suspiciously well, and you will use it again in lessons 10 and 11.
+# Write a leak test that changes every token and looks at every earlier output. It can miss a leak that is smaller than its tolerance, or one that shows only with particular tokens, so `False` means "none found". This test is the tool to reach for whenever a model learns suspiciously well, and lesson 11 uses it to find bugs.
 
 # %% hints leaks [markdown]
 # An output may depend on its own token and on earlier ones. If you change token t, which outputs are allowed to move, and which are not?

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 6. Multi-head attention
 #
-# After this lesson you can say what a second head is good for, and split the model dimension into heads and merge them again. You can also write the module of the original transformer, with the same results as PyTorch's. You should have done lesson 5 and know `nn.Module`. About 130 minutes, in two sittings, of which the first ends before "PyTorch's own".
+# After this lesson you can say what a second head is good for, and split the model dimension into heads and merge them again. You can also write the module of the original transformer, with the same results as PyTorch's. You should have done lesson 5 and know `nn.Module`. About 160 minutes, in three sittings, which end before "Exercise 6.2", before "PyTorch's own", and at the end. The two optional sections take another hour.
 #
 # ## The idea
 #
@@ -141,7 +141,9 @@ for seed in range(5):
 # %% [markdown]
 # All five starts end in the same way: one digit is always right, and the other is right as often as a guess among ten. Each model has given up on one of the two places. The start decides which place that is, and 300 steps of training have not changed it.
 #
-# Two heads are given the same chance. Of 24 starts (not shown), 23 got all or nearly all requests right. One start failed in an interesting way. Its two heads do read the two places, but which head reads which place does not depend on the order of the request. Head 0 reads place 5 in the request "0, then 5" and also in the request "5, then 0". So the output matrix cannot know which digit comes first, and this model was right in only a fifth of the cases. Two heads can do what one cannot, but training has to find out how.
+# Two heads are given the same chance. Of 24 starts (not shown), 23 got all or nearly all requests right. One start failed in an interesting way. Its two heads do read the two places, but which head reads which place does not depend on the order of the request. Head 0 reads place 5 in the request "0, then 5" and also in the request "5, then 0". So the output matrix cannot know which digit comes first. That alone would cost half of the answers, and this model got only one in five of them right.
+#
+# Two heads can do what one cannot, but training has to find out how.
 #
 # ## By hand
 #
@@ -158,7 +160,7 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 #
 # For the second digit it would need the rule "name the digit whose weight is ⅓". Suppose that the weights depend on the places alone, and that the matrix treats all digits in the same way. Let $w$ be the weight of a digit in the mixture. It is ⅔ for the first digit, ⅓ for the second, and 0 for a digit that does not occur.
 #
-# The second digit is to win, so its logit must be higher at ⅓ than at ⅔, and higher than at 0. But a matrix makes the logit of each digit a straight line in its weight, $\alpha w + \beta$:
+# The second digit is to win, so its logit must be higher at ⅓ than at ⅔, and higher than at 0. But a matrix can make it only a straight line in $w$. Since the matrix treats all digits alike, a digit with the whole weight gives some logit $a$ to itself and some logit $b$ to every other digit. In a mixture, a digit of weight $w$ gets its share of $a$ from itself and the rest, $1 - w$, of $b$ from the others. So its logit is $aw + b(1 - w) = (a - b)\,w + b$:
 
 # %%
 figures.no_peak()
@@ -168,7 +170,7 @@ figures.no_peak()
 #
 # <details><summary>Could a matrix succeed that treats the digits differently?</summary>
 #
-# No. Suppose that there were one, called M. Exchange two digits in it, such as 3 and 7. The task treats all digits alike, so the new matrix succeeds as well, and so does that of every other renaming of the ten digits. For each request all of these matrices give the largest logit to the right digit, and therefore their mean does so, too. But in the mean no digit is special, and such a matrix fails, so M cannot exist.
+# No. Suppose that there were one, called M. Exchange two digits in it, such as 3 and 7. The task treats all digits alike, so the new matrix succeeds as well. In the same way every other renaming of the ten digits turns M into a matrix that succeeds. For each request all of these matrices give the largest logit to the right digit, and therefore their mean does so, too. But in the mean no digit is special, and such a matrix fails, so M cannot exist.
 #
 # The argument is about one layer whose output is read by a matrix, and about weights that depend on the places alone. Our keys contain the digits too, so it makes the failure likely, and the five starts show it.
 #
@@ -555,7 +557,7 @@ f"{sum(p.numel() for p in module.parameters()):,}"
 # %% [markdown]
 # There are four matrices of 512 × 512. The number of heads plays no part, since a head's projection is a strip of a matrix that is there anyway. With biases there would be 4 · 512 more.
 #
-# These matrices also do most of the work as long as a text is short. They take $4 L E^2$ multiplications, whereas the scores and the mixing of the values take $2 L^2 E$, which is as much at $L = 2E$ tokens and more beyond. Lesson 10 is about what to do then.
+# These matrices also do most of the work as long as a text is short. They take $4 L E^2$ multiplications, $E^2$ for each of four matrices and $L$ tokens, whereas the scores and the mixing of the values take $2 L^2 E$, which is as much at $L = 2E$ tokens and more beyond. Lesson 10 is about what to do then.
 #
 # ### What do heads look at?
 #
@@ -683,7 +685,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# The digit in the query decides where this head looks. Most digits send this head to one or two places, whatever those places hold: a 6 looks at place 0, and a 4 at place 2. Some digits share a place, and an 8 looks nearly everywhere.
+# The digit in the query decides where this head looks, whatever the places hold. Six of the ten digits send it to one or two places: a 6 looks at place 0, and a 4 at place 2. Some digits share a place, and an 8 looks nearly everywhere.
 #
 # So how does it know the digit? The places may work like a code. Each digit spreads its weight over the places in a way of its own. If the mixture says *which places* were looked at, the output layer can tell which digit the query had. If so, the values of this head have to carry the places, and need not carry any digit. The next cell tries both. It makes the values of this head from the vectors of the places alone, and then from those of the digits alone, with the other part replaced by its mean.
 
@@ -711,7 +713,7 @@ print(f"places alone: {here_with(place + digit.mean(dim=(0, 1))):.0%} right")
 print(f"digits alone: {here_with(digit + place.mean(dim=1, keepdim=True)):.0%} right")
 
 # %% [markdown]
-# The places are enough and the digits are not, so the output layer computes the digit from *where* this head has looked, although the head has not passed on that digit. All of this is one run of one small layer.
+# The places are enough and the digits are not. So what this head contributes to "here" is *where* it has looked, and not a digit that it has passed on. It does not do this alone: 0, 2 and 6 all look mostly at place 0, and you have seen that "here" suffers without heads 1 and 2 as well. All of this is one run of one small layer.
 #
 # ## What can go wrong
 #
@@ -753,12 +755,10 @@ recap()
 #
 # ## Questions
 #
-# **Question R6** (3 points, graded by a person). Read the four maps of "What do heads look at?" and the figure that shows what is lost without each head. Name the pattern of each head and what the layer uses it for. Then choose *one* of your claims and propose an experiment, other than switching that head off, that could show it to be wrong. What would you change, what would you measure, and which result would refute you?
+# **Question R6** (3 points, graded by a person). Read the four maps of "What do heads look at?" and the figure that shows what is lost without each head. Name the pattern of each head and what the layer uses it for. (How the smeared head does its job is not asked.) Then choose *one* of your claims and propose an experiment, other than switching that head off, that could show it to be wrong. What would you change, what would you measure, and which result would refute you?
 
 # %% question R6 [markdown] points=3
 # (Heads may be numbered differently on another computer.) Head 0: one step back, for "before". Head 1: first column, for "place 0". Head 2: one step ahead, for "after". Head 3: smeared on average, and only "here" is lost without it.
-#
-# The averaged map cannot show how head 3 knows the digit here. It goes by the digit that asks, which decides the place it looks at (as the optional section shows); the place that comes back tells the output matrix which digit it was.
 #
 # Experiment for "head 0 looks back because of the places, not the digits": replace all digits with the same one, or shuffle the place vectors, and measure the mean weight of head 0 on the place before. If the line below the diagonal stays when the place vectors are shuffled, or goes when only the digits change, the claim is refuted. Other experiments: change only the digit at place i - 1, and count how often the answer "before" at i follows it. Or try a sequence of another length, and see whether the line continues.
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 7. Order and position
 #
-# After this lesson you can tell a model in four ways where its tokens are, and say what each way promises about distances. You can also show which ways survive sequences longer than any seen in training. You should have done lesson 6, and remember sine and cosine. About 110 minutes, in two sittings, of which the first ends before "Or change the scores themselves".
+# After this lesson you can tell a model in four ways where its tokens are, and say what each way promises about distances. You can also show which ways survive sequences longer than any seen in training. You should have done lesson 6, and remember sine and cosine. About 110 minutes, in two sittings, of which the first ends before "Or change the scores themselves". The two optional sections take another 25.
 #
 # ## The idea
 #
@@ -78,7 +78,9 @@ for length in (16, 17):
     print(f"{length} digits: {accuracy(learned, reverse, length):.0%} right")
 
 # %% [markdown]
-# The model is right everywhere at length 16, and no better than a guess at length 17. With one more digit, every place has a different partner, which training on 16 digits could not teach. Besides, the table has rows beyond 15 that no training sequence ever used, so their vectors are still random. Either of the two would be enough to make it fail. In a table, each row is learned by itself. Nothing in it says that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
+# The model is right everywhere at length 16, and at length 17 it is no better than if it named digits at random. With one more digit, every place has a different partner, which training on 16 digits could not teach. This alone is enough to make it fail. Besides, no training sequence used the rows of the table beyond 15, so their vectors are still random. At length 17 that is only one row, but with each further digit it is one more.
+#
+# In a table, each row is learned by itself. Nothing in it says that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
 #
 # Reversing happens to be about absolute places. Much of language is not, because what matters there is the word before, or the last noun, or the bracket that is still open. So this lesson asks two questions. One is how to number the places, and the other, which is more important, is how to say *how far apart* two tokens are.
 #
@@ -294,7 +296,7 @@ predict(
 )
 
 # %% [markdown]
-# At place 5 the query will have turned by 200° and the key at place 2 by 80°, so the query has to start 120° behind. The same 120° serve at every place up to 11. From place 12 on, the query would also find the key nine places further back, which has turned by 360° more and points in the same direction. The slower hands are there to tell these two apart. Here are eight queries with this start, under a causal mask, with longer arrows than before so that the preference is clear:
+# At place 5 the query will have turned by 200° and the key at place 2 by 80°, so the query has to start 120° behind. The same 120° serve at every place up to 11. From place 12 on, the query would also find the key nine places further back. That key has turned by 9 · 40° = 360° less, so it points in the same direction. The slower hands are there to tell these two apart. Here are eight queries with this start, under a causal mask, with longer arrows than before so that the preference is clear:
 
 
 # %%
@@ -427,6 +429,8 @@ plot.curves(
 )
 
 # %% [markdown]
+# Head 1 has spent half of its weight by distance 2, head 2 by distance 9, and head 3 only by distance 14, which is hardly less than the 15 of a head without a bias. The model below has four heads, whose slopes are these three and 1/256.
+#
 # ### Longer than in training
 #
 # Now compare the four ways, and a model without positions, on sequences longer than any they were trained on. Each model is trained on 16 digits with a causal mask and tested on 16, 32, 64 and 128. The task is to name, at each place, the most recent digit *below 4*, where the digit at that place counts too. So the model has to find the most recent of several candidates, however long ago it was.
@@ -491,9 +495,9 @@ plot.curves(
 #
 # The learned table uses rows that were never trained. The sinusoids are defined everywhere, but beyond place 15 their slower hands point in directions that the query and key matrices never saw.
 #
-# At 32, the rotation is better than the bias, 99% against 92%. At 64 it is worse, 85% against 92%. At 128 it has 68%, little more than the 62% of a model without positions. The model with sinusoidal positions does worse there than the model without any, though from one of three starts it did a little better.
+# At 32, the rotation is better than the bias, 99% against 92%. At 64 it is worse, 85% against 92%. At 128 it has 68%, little more than the 62% of a model without positions. The model with sinusoidal positions does worse there than the model without any, though in one of three trainings, with different random numbers, it did a little better.
 #
-# For the rotation and the bias, two more starts gave the same numbers to within three points.
+# For the rotation and the bias, two more trainings gave the same numbers to within three points.
 #
 # <details><summary>How can a model without positions be right at all?</summary>
 #
@@ -517,13 +521,15 @@ rotary = models["rotary"]
 # %% [markdown]
 # The linear bias is lost even at 16, since it can say "nearer is better" but not "three away is better than two". The rotation has found an angle like the one that you chose above, and is perfect up to 32. Then it fails here too, although the only distance that matters, 3, occurred in every training sequence.
 #
-# Now return to the task of reversing. It is about absolute places, so in a single layer no rule about distances can solve it:
+# Now return to the task of reversing. Here the right distance is different at each place: at place 0 the partner is 15 places ahead, and at place 10 it is five places back. With a rotation or a linear bias, a query is made from its digit and does not know its place. The same digit would have to look for both distances, and in a single layer it cannot:
 
 # %% measured
 for way in ("sinusoidal", "rotary", "linear bias"):
     print(f"reversing, {way:12} {accuracy(train(reverse, way), reverse):4.0%}")
 
 # %% [markdown]
+# In each of the three tasks a different way was best. For the most recent small digit, in long sequences, it was the linear bias. For three back it was the rotation, and for reversing a vector that is added to each token. Every way of telling a model about order has an assumption built in, and works where the assumption holds. In text, much of what matters is how far back something is, and most language models today turn their queries and keys.
+#
 # ### Optional: where the rotation looks, and slower hands
 #
 # What goes wrong with the rotation? Look at where a query at place 60 puts its weight in a sequence of 64. The next figure shows the mean over 300 sequences and the four heads, by distance:
@@ -551,9 +557,9 @@ plot.curves(
 # %% [markdown]
 # The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. These peaks are 6 to 7 places apart, which is about one full turn of the fastest hand. At each peak the fastest hand points where it points at distance 3.
 #
-# The second hand, which turns by 0.1 radians per place, has to tell these places apart. In training, all distances were at most 15, for which the second hand makes at most a quarter of a turn. It only had to make near keys better than far ones. The direction that it prefers most was never seen in training.
+# Hand 1, which turns by 0.1 radians per place, has to tell these places apart. In training, all distances were at most 15, for which it makes at most a quarter of a turn. It only had to make near keys better than far ones.
 #
-# What it adds to the score falls from 0.3 at distance 3 to −1.8 at 15, as it should. It is lowest at 20, and from there it rises, to 1.0 at 41 and to 2.0 at 53, far above what the right distance gets (means over the four heads, not shown). Nothing in training has told the model that these directions are wrong.
+# What it adds to the score is a cosine of the distance. It falls from 0.3 at distance 3 to −1.8 at 15, as it should, and is lowest at 20. Half a turn further, near distance 51, it is highest, but training never showed such a distance. At 41 it adds 1.0 and at 53 it adds 2.0, far above what the right distance gets (means over the four heads, not shown). Nothing in training has told the model that these directions are wrong.
 #
 # This suggests a repair that needs no training. Let the hands after the first turn more slowly, so that a text of 64 does not bring them full circle. The speeds follow from `base`, because hand i turns by base^(−2i/D). A larger base leaves the first hand as it is and slows down all others, the last one most. Here are the speeds for D = 8, in radians per place, with a base that makes the last hand four times slower:
 #
@@ -580,7 +586,7 @@ reveal("three back at 64, with slower hands", "nearly all")
 # %% [markdown]
 # At 64 the model is now right in 97% of the places instead of 69%, and at 16 it has lost nothing.
 #
-# It was the second hand that made the difference, because the two slowest hands move by at most a tenth of a turn over a text of 64 in any case. The second hand turned by 0.1 per place and had come full circle after 63 places. With the new base it turns by 0.063, so in a text of 64 it gets no further than two thirds of the way round. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
+# It was hand 1 that made the difference, because the two slowest hands move by at most a tenth of a turn over a text of 64 in any case. Hand 1 turned by 0.1 per place and had come full circle after 63 places. With the new base it turns by 0.063, so in a text of 64 it gets no further than two thirds of the way round. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
 #
 # ### Optional: when the order means nothing
 #
@@ -608,13 +614,11 @@ shares_of(most_common, models)
 reveal("the most frequent digit of 64", "without positions")
 
 # %% [markdown]
-# At 16, where both were trained, they are about level. At every greater length the model without positions is far ahead, by 24 points at 64. It is equivariant, so what it has learned about some orders of the digits holds for all orders. The other model has to learn this, and beyond place 15 it adds vectors that were never trained, which the comparison does not separate. (With two more starts the lead was 29 and 36 points. A rotation, whose places need no training, was level with no positions in one run.)
+# At 16, where both were trained, they are about level. At every greater length the model without positions is far ahead, by 24 points at 64. It is equivariant, so what it has learned about some orders of the digits holds for all orders. The other model has to learn this, and beyond place 15 it adds vectors that were never trained, which the comparison does not separate. (In two more trainings the lead was 29 and 36 points. A rotation, whose places need no training, was as good as no positions in the one run that we made.)
 #
 # Both get worse with the length, because in a longer sequence the most frequent digit is ahead of the next by a smaller share of the places.
 #
 # At the beginning of this lesson, equivariance was a defect to be repaired. Where the tokens are really a set, such as the points that a laser scanner measures, it is the assumption that you want.
-#
-# Every way of telling a model about order has an assumption built in, and works where the assumption holds. With this one small layer, none of the four was best on the first three tasks, and on the last one no positions at all were better than learned ones. In text, much of what matters is how far back something is, and most language models today turn their queries and keys.
 #
 # ## What can go wrong
 #
@@ -651,7 +655,7 @@ torch.tensor([255.0, 256, 257, 258, 259]).bfloat16().tolist()
 # |---|---|---|---|
 # | learned | adds a vector per place | each place by itself | untrained rows |
 # | sinusoidal | adds sines and cosines | distances, until the projections mix the hands | unseen combinations |
-# | rotary | turns queries and keys | distance, not place | to twice the length; with slower hands to four times, in one task |
+# | rotary | turns queries and keys | distance, not place | to twice the length; with slower hands (optional) to four times, in one task |
 # | linear bias | lowers the scores | nearer is better, but not how many steps | where near is what counts, to eight times |
 #
 # %%

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 8. The transformer block
 #
-# After this lesson you can build the block that transformers are made of, and say what each of its parts is for. You can assemble a whole model from two such blocks, and let it write dates. And you can find out why a model does not learn. You should have done lessons 5 to 7. About 130 minutes, in two sittings, of which the first ends before "The decoder looks twice".
+# After this lesson you can build the block that transformers are made of, and say what each of its parts is for. You can assemble a whole model from two such blocks, and let it write dates. And you can find out why a model does not learn. You should have done lessons 5 to 7. About 150 minutes, in three sittings, which end before "The decoder looks twice", before "When a model does not learn", and at the end. An optional section takes another 15.
 #
 # ## The idea
 #
@@ -32,7 +32,7 @@ recurrent, seconds = transformer.seconds(lambda: transformer.recurrent(steps=100
 print(f"recurrent:   {transformer.accuracy(recurrent):.0%} in {seconds:.1f} s")
 
 # %% [markdown]
-# **Predict.** The transformer will have one block that reads and one that writes. It is trained for 130 steps, which take no longer than the 100 of the recurrent network. How many dates it gets right depends on how long both are trained, so the question is only about this moment: after these 130 steps it is …
+# **Predict.** The transformer will have one block that reads and one that writes. It is trained for 130 steps, with the same batches as the recurrent network and a lower learning rate. They take no longer than the 100 steps of that network. How many dates it gets right depends on how long both are trained, so the question is only about this moment: after these 130 steps it is …
 
 # %%
 predict(
@@ -68,7 +68,7 @@ first, second = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
 #
 # ### Adding instead of replacing
 #
-# Let us call attention and the feed-forward network the two *branches* of a block. How should the result of a branch be combined with its input? Suppose first that you stack twelve blocks, and that each of them *replaces* its input by its output. Whatever the twelfth block is to know about the input must then survive eleven replacements. This is the bottleneck of lesson 1 again, through layers this time instead of through time.
+# Let us call attention and the feed-forward network the two *branches* of a block. How should the result of a branch be combined with its input? Suppose first that you stack twelve blocks, and that each of them *replaces* its input by its output. Whatever the twelfth block is to know about the input must then survive eleven replacements, and each of them may lose something that no later block can get back.
 #
 # The remedy is to write `x + branch(x)`, a *residual connection*. A branch now *adds* what it has found out to what was there before, and nothing is lost unless a branch learns to subtract it. Attention profits in particular, because without the addition a head would have to look at its own position in order to keep its token. The sum that runs through the whole stack, from the first addition to the last, is called the *residual stream*. Every branch reads from it and adds to it.
 #
@@ -96,9 +96,9 @@ figures.block()
 # %% [markdown]
 # $$x \leftarrow x + \text{attention}(\text{norm}_1(x)), \qquad x \leftarrow x + \text{linear}_2\big(\text{ReLU}(\text{linear}_1(\text{norm}_2(x)))\big).$$
 #
-# On the left side of the figure the stream runs down to the output through additions only, with no norm and no matrix in its way. Normalizing at the beginning of each branch in this way is called *pre-norm*. The paper of 2017 normalized *after* each addition instead. This is called *post-norm*, and in it the stream itself passes through every norm.
+# On the left side of the figure the stream runs down to the output through additions only, with no norm and no matrix in its way. Normalizing at the beginning of each branch in this way is called *pre-norm*. The paper of 2017 normalized *after* each addition instead, $x \leftarrow \text{norm}_1(x + \text{attention}(x))$ and likewise for the network. This is called *post-norm*, and in it the stream itself passes through every norm.
 #
-# We can measure how much depends on this choice. Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, and the last ones are pre-norm blocks without the norms. For each untrained stack, the cell prints the standard deviation of the numbers in the stream, before the first block and after the last one. Then it prints the loss on the way.
+# We can measure how much depends on this choice. Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, $x \leftarrow \text{norm}_1(\text{attention}(x))$, and the last ones are pre-norm blocks without the norms. For each untrained stack, the cell prints the standard deviation of the numbers in the stream, before the first block and after the last one. Then it prints the loss on the way.
 
 # %% measured
 print("loss of a guess     2.30")
@@ -109,56 +109,9 @@ for kind in ("bare", "post-norm", "pre-norm", "no norm"):
     print(f"{kind:10} {first:.1f} to {last:.1f}  {after}")
 
 # %% [markdown]
-# After 50 steps the bare stack is no better than a guess among ten digits, whose loss is $\ln 10 = 2.30$, and it never learns anything. Post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to more than twice their size before any training, and learning takes about as long as with post-norm. With 48 blocks the growth becomes a problem (in one run the standard deviation reached 82, against 2.7 with pre-norm).
+# After 50 steps the bare stack is no better than a guess among ten digits, whose loss is $\ln 10 = 2.30$, and it never learns anything. (An optional section near the end looks for the reason.) Post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to more than twice their size before any training, and learning takes about as long as with post-norm. With 48 blocks the growth becomes a problem (in one run the standard deviation reached 82, against 2.7 with pre-norm).
 #
 # The original transformer was trained with post-norm and with a learning rate that started tiny. Larger models of this kind need such a start (Xiong et al., below), but this small one does not.
-#
-# ### Why the bare stack fails
-#
-# The usual explanation is that gradients vanish on their way back through the layers. To test it we build a fourth stack, called "small gradients". Going forward, it computes exactly what pre-norm computes. Only on the way back, each block multiplies the gradient by 0.8. So it differs from pre-norm in one thing, the size of the gradient. The next cell divides the gradient at the first block by the gradient at the output of the last one, before any training, for three random starts:
-
-# %% measured
-KINDS = ("bare", "post-norm", "pre-norm", "small gradients")
-for kind in KINDS:
-    ratios = [stack.gradients(kind, seed)[0] for seed in range(3)]
-    print(f"{kind:15}", [f"{ratio:.1f}" for ratio in ratios])
-
-# %% [markdown]
-# In the bare stack a half of the gradient arrives from the first start, and a tenth from the other two. In the control less than a tenth arrives from every start, so if the size of the gradient were what mattered, the control should fail as well.
-
-# %% measured
-losses = stack.train("small gradients", steps=100)
-print(f"small gradients, after 100: {losses[-1]:.2f}")
-
-# %% [markdown]
-# It learns as well as plain pre-norm. Adam divides each gradient by its usual size, so the size of a gradient hardly matters to it.
-#
-# Let us look at the way forward instead. In order to reverse a sequence, a stack must be able to tell its eight tokens apart. How alike are they? The figure shows the mean cosine between every two of them in the untrained stacks, before the first block and after each of the twelve. A mean of 1 says that all eight point in the same direction. ("Small gradients" has the same line as pre-norm.)
-
-# %% measured
-plot.curves(
-    range(13),
-    {kind: stack.likeness(kind) for kind in KINDS[:3]},
-    "Where branches replace the stream, all tokens become alike",
-    xlabel="blocks passed",
-    ylabel="mean cosine between two tokens",
-    from_zero=True,
-    alt="All lines start near 0. The bare stack reaches 1 within three blocks. Post-norm stays low, and pre-norm lower still.",
-)
-
-# %% [markdown]
-# The bare stack is at 1.00 after three blocks. Its eight tokens have become all but equal, and later blocks can hardly tell them apart. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below). The likely reason is that every attention layer averages over the tokens, and averages of averages become equal. The additions prevent the collapse, because a token to which something is added stays similar to what it was.
-#
-# The table sets the two explanations side by side. *Gradient* is the share that arrives at the first block, *cosine* is the mean cosine after twelve blocks, and each range is that of three starts.
-#
-# | | gradient | cosine | learns |
-# |---|---|---|---|
-# | bare | 0.1 to 0.5 | 1.00 | no |
-# | post-norm | 0.6 to 0.9 | 0.42 to 0.66 | yes |
-# | pre-norm | 1.2 to 1.3 | 0.19 to 0.36 | yes |
-# | small gradients | 0.1 | 0.19 to 0.36 | yes |
-#
-# The size of the gradient does not tell which stack learns, and the collapse does. That is evidence and not a proof, since only one of the stacks collapses, and it is also the only one without additions.
 #
 # ### Exercise 8.1: the block
 #
@@ -208,7 +161,7 @@ class TransformerBlock(nn.Module):
 # %% [markdown]
 # ### Where the parameters are
 #
-# With the usual inner width of 4E, attention has 4E² parameters and the feed-forward network has 8E². "Attention is all you need" is a good title, but two thirds of such a block are something else, as the following cell shows for the sizes of the original paper. Our blocks are only 2E wide inside, so the feed-forward network's part is one half. In the blocks of Llama 3 with 8 billion parameters, whose heads share their keys and values, it is four fifths.
+# With the usual inner width of 4E, attention has 4E² parameters and the feed-forward network has 8E². "Attention is all you need" is a good title, but two thirds of such a block are something else, as the following cell shows for the sizes of the original paper. Our blocks are only 2E wide inside, so the feed-forward network's part is one half.
 
 # %%
 block = nn.TransformerEncoderLayer(512, 8, 2048)
@@ -341,7 +294,7 @@ class Transformer(nn.Module):
 
 
 # %% [markdown]
-# Read `forward` from the inside. The encoder makes the memory, and the decoder is given the *right* answer, shifted by one place. For 1955-01-28 its inputs are `begin 1 9 5 5 - 0 1 - 2`, and it has to predict `1 9 5 5 - 0 1 - 2 8`. This is the *teacher forcing* of lesson 1, but with a difference. The recurrent decoder has to take the ten characters one after another. Here they all go through the block at once, because the causal mask keeps each of them from seeing its successors. So one pass gives all ten predictions, and `train` makes use of this:
+# Read `forward` from the inside. The encoder makes the memory, and the decoder is given the *right* answer, shifted by one place. For 1955-01-28 its inputs are `begin 1 9 5 5 - 0 1 - 2`, and it has to predict `1 9 5 5 - 0 1 - 2 8`. This is the *teacher forcing* of lesson 1, with a difference. The recurrent decoder takes the ten characters one after another. Here they all go through the block at once, because the causal mask keeps each of them from seeing its successors. So one pass gives all ten predictions, and `train` makes use of this. Over its first 30 steps the learning rate rises from a tenth to its full value, a *warm-up* as a precaution:
 
 
 # %%
@@ -425,7 +378,7 @@ reveal("the dates need most", "places of what is read")
 # %% [markdown]
 # Without places in what it reads, the model cannot know which of two numbers came first, and it gets hardly a date right. Without places in what it writes, it still gets between three and five dates in ten. The decoder then has to find out by itself which character is due. In part it can, because its causal mask shows it all that it has written so far.
 #
-# Without self-attention in the encoder, each character reaches the memory alone. The model then loses between one date in six and one in three, depending on the start and on the computer. The other two parts are missed much less, although the first section of this lesson has argued that a block cannot do without its feed-forward network.
+# Without self-attention in the encoder, each character reaches the memory alone. The model then loses between one date in six and one in three, depending on the start and on the computer. The other two parts are missed much less, although "What attention cannot do" has argued that a block cannot do without its feed-forward network.
 #
 # The argument and the measurement are both right. The argument was about what a stack of attention layers can compute at all. This experiment, which is called an *ablation*, measures what a part is worth to this model for this task.
 #
@@ -499,6 +452,53 @@ except NotImplementedError:
 # %% [markdown]
 # Your number may differ from the first one by a few points, because PyTorch's attention has biases and draws its first weights differently. Another seed makes as much of a difference. From four seeds, these blocks got 92% to 98% and PyTorch's got 90% to 98%.
 #
+# ### Optional: why the bare stack fails
+#
+# The bare stack of "Where the norm belongs" learned nothing. The usual explanation is that gradients vanish on their way back through the layers. To test it we build one more stack, called "small gradients". Going forward, it computes exactly what pre-norm computes. Only on the way back, each block multiplies the gradient by 0.8. So it differs from pre-norm in one thing, the size of the gradient. The next cell divides the gradient at the first block by the gradient at the output of the last one, before any training, for three random starts:
+
+# %% measured
+KINDS = ("bare", "post-norm", "pre-norm", "small gradients")
+for kind in KINDS:
+    ratios = [stack.gradients(kind, seed)[0] for seed in range(3)]
+    print(f"{kind:15}", [f"{ratio:.1f}" for ratio in ratios])
+
+# %% [markdown]
+# In the bare stack a half of the gradient arrives from the first start, and a tenth from the other two. In the control less than a tenth arrives from every start, so if the size of the gradient were what mattered, the control should fail as well.
+
+# %% measured
+losses = stack.train("small gradients", steps=100)
+print(f"small gradients, after 100: {losses[-1]:.2f}")
+
+# %% [markdown]
+# It learns as well as plain pre-norm. Adam divides each gradient by its usual size, so the size of a gradient hardly matters to it.
+#
+# Let us look at the way forward instead. In order to reverse a sequence, a stack must be able to tell its eight tokens apart. How alike are they? The figure shows the mean cosine between every two of them in the untrained stacks, before the first block and after each of the twelve. A mean of 1 says that all eight point in the same direction. ("Small gradients" has the same line as pre-norm.)
+
+# %% measured
+plot.curves(
+    range(13),
+    {kind: stack.likeness(kind) for kind in KINDS[:3]},
+    "Where branches replace the stream, all tokens become alike",
+    xlabel="blocks passed",
+    ylabel="mean cosine between two tokens",
+    from_zero=True,
+    alt="All lines start near 0. The bare stack reaches 1 within three blocks. Post-norm stays low, and pre-norm lower still.",
+)
+
+# %% [markdown]
+# The bare stack is at 1.00 after three blocks. Its eight tokens have become all but equal, and later blocks can hardly tell them apart. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below). The likely reason is that every attention layer averages over the tokens, and averages of averages become equal. The additions prevent the collapse, because a token to which something is added stays similar to what it was.
+#
+# The table sets the two explanations side by side. *Gradient* is the share that arrives at the first block, *cosine* is the mean cosine after twelve blocks, and each range is that of three starts.
+#
+# | | gradient | cosine | learns |
+# |---|---|---|---|
+# | bare | 0.1 to 0.5 | 1.00 | no |
+# | post-norm | 0.6 to 0.9 | 0.42 to 0.66 | yes |
+# | pre-norm | 1.2 to 1.3 | 0.19 to 0.36 | yes |
+# | small gradients | 0.1 | 0.19 to 0.36 | yes |
+#
+# The size of the gradient does not tell which stack learns, and the collapse does. That is evidence and not a proof, since only one of the stacks collapses, and it is also the only one without additions.
+#
 # ## What can go wrong
 #
 # **No causal mask in training.** The decoder is given the right answer, shifted by one. If it may look ahead, then every character that it is to predict, apart from the last, is among its inputs. **Predict**: without the mask, what share of dates does it get right in training, and what share on its own?
@@ -536,13 +536,13 @@ seen = model.write(y, memory, torch.ones_like(mask))
 f"{int((~mask).sum())} padded places, and a logit moves by up to {(hidden - seen).abs().max():.0f}"
 
 # %% [markdown]
-# **A branch that forgets to add.** If you write `x = self.dropout(...)` instead of `x = x + self.dropout(...)`, PyTorch raises no error, but the branch replaces the stream. Without any addition you have the bare stack of this lesson, which learns nothing.
+# **A branch that forgets to add.** If you write `x = self.dropout(...)` instead of `x = x + self.dropout(...)`, PyTorch raises no error, but the branch replaces the stream. Without any addition you have the bare stack of this lesson, which learned nothing.
 #
 # **Dropout left on.** In training mode a model with dropout writes something different every time, so call `model.eval()` before it writes and `model.train()` before it learns again.
 #
 # **Ten passes for ten characters.** The loop computes 1 + 2 + … + 10 = 55 positions, of which 45 have been computed before. Lesson 10 keeps what can be kept.
 #
-# ### Optional: when a model does not learn
+# ### When a model does not learn
 #
 # Sooner or later a model of your own will not learn, and most often no error will tell you why. Guessing takes days. It is faster to ask five questions in this order, because each of them rules out a whole family of mistakes and the first ones cost only seconds:
 #
@@ -600,7 +600,7 @@ for name, number in zip(stack.BROKEN, (1, 3, 0, 2), strict=True):
 # %% [markdown]
 # **A** learns its batch by heart, so its model, its loss and its optimizer are all in order. Yet on new data it is no better than a guess. So it can only have memorized its examples. That is what happens if the answers belong to other questions: they can be learned by heart, but they follow no rule that would help with a new question.
 #
-# **B** stops at 1.46, and you can find this number on paper. Where the loss expects logits it gets probabilities, which are at most 1 for the right digit and 0 for the nine others. The best that a second softmax can make of them is $e / (e + 9) = 0.23$, and $-\ln 0.23 = 1.46$. So this model has learned everything that there is to learn. The next cell shows that it gets all digits of a new batch right, although a glance at the loss would have had you look for a mistake in the model.
+# **B** stops at 1.46, and you can find this number on paper. Where the loss expects logits it gets probabilities, which are at most 1 for the right digit and 0 for the nine others. The best that a second softmax can make of them is $e / (e + 9) = 0.232$, and $-\ln 0.232 = 1.46$. So this model has learned everything that there is to learn. The next cell shows that it gets all digits of a new batch right, although a glance at the loss would have had you look for a mistake in the model.
 #
 # **C** moves all of its parameters and cannot even learn one batch. Nothing in its code needs to be wrong, and a look at the learning rate is due. **D** learns a little, with the 6 tensors that do move. The other 24 belong to the new blocks, which the optimizer has never heard of.
 
@@ -634,7 +634,7 @@ for rate in (3e-5, 3e-4, 3e-3, 3e-2, 3e-1):
 # | LayerNorm | each token to mean 0 and standard deviation 1 | before the branch: pre-norm |
 # | feed-forward network | linear, ReLU, linear, per token | two thirds of the parameters at four times the width |
 # | cross-attention | queries from the decoder, keys and values from the memory | its mask is the memory's padding |
-# | teacher forcing | the decoder is told the right previous characters | only with a causal mask |
+# | teacher forcing | the decoder is told the right previous characters | in a transformer, only with a causal mask |
 # | greedy decoding | the largest logit, again and again | the last position counts |
 # | five questions | start, one batch, movement, rate, new data | cheapest first |
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 9. Train it, look inside
 #
-# After this lesson you can train a language model and judge it by more than its loss. You can also find the heads that do a job by a score instead of by eye, and test such a claim by taking a head away. You need lesson 8. About 155 minutes, in two sittings, of which the first ends before "Back to the twelve".
+# After this lesson you can train a language model and judge it by more than its loss. You can also find the heads that do a job by a score instead of by eye, and test such a claim by taking a head away. You need lesson 8. About 185 minutes, in three sittings, which end before "Exercise 9.2", before "Back to the twelve", and at the end.
 #
 # ## The idea
 #
@@ -95,7 +95,7 @@ for length, name in enumerate(("single characters", "pairs", "triples", "fours")
 #
 # ### Temperature
 #
-# The next character is *drawn* from the softmax of the logits. How boldly it is drawn depends on the temperature of lesson 4:
+# The next character is *drawn* from the softmax of the logits. How boldly it is drawn depends on the temperature of lessons 1 and 4:
 
 # %% measured
 for temperature in (0.2, 0.7, 1.5):
@@ -109,7 +109,7 @@ for temperature in (0.2, 0.7, 1.5):
 #
 # ### Twelve heads, and one question
 #
-# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56, which is lower than the losses of our counts. Counting can do better still. If a sequence of four characters is rare, one can use the counts of three, and so on. Such a model reached 1.51 in one run, which is a little better than ours. Here is what the model writes:
+# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56, which is lower than the losses of our counts. Counting can do better still. If a sequence of four characters is rare, one can use the counts of three, and so on. Such a model reached 1.51 in one run, which is a little better than ours. But our model has learned something that no such counting can do. Here is first what it writes:
 
 # %% measured
 large, facts = writer.load(text)
@@ -431,7 +431,7 @@ print(f"with both heads on: {induction.accuracy(deep):.0%} right")
 # %% [markdown]
 # When either of them is off, less than a tenth is right, no more than by guessing among the tokens of the sequence. That was to be expected, because with one head off only one layer is left. Even a single layer that was trained alone reached no more than 26%, and this one was not trained to work alone. So the ablation shows that both heads are needed, but not that the first writes notes and the second reads them.
 #
-# The story of the notes can be tested as well. What layer 0 adds can reach the output in four ways: through the queries of layer 1, through its keys, through its values, or past layer 1 (the *rest*). The story says that only the keys matter. So we open some of these ways and close the others. What is behind a closed way gets the stream without what layer 0 has added. This is called *path patching*, and the function that does it is in `induction.py`. Here are two such experiments:
+# The story of the notes can be tested as well. What layer 0 adds can reach the output in four ways: through the queries of layer 1, through its keys, through its values, or past layer 1 (the *rest*). The story says that only the keys matter. So we open some of these ways and close the others. If the way through the values is closed, for example, then layer 1 computes its values from the stream as it was before layer 0 added anything. This is called *path patching*, and the function that does it is in `induction.py`. Here are two such experiments:
 
 # %%
 experiments = {
@@ -478,7 +478,7 @@ plot.heatmap(
 # %% [markdown]
 # Layer 0 has three previous-token heads, 0.0, 0.1 and 0.3. Above it there are three heads that look for repetitions, 1.0, 1.3 and 2.2, although nobody asked for three of each. But a score has no natural threshold, and head 1.2 has 0.43 on repetitions.
 #
-# To take heads of this model away, and later to put something in their place, one function will do. It switches off the heads that it is given, by your `ablate_head`, and adds a vector to the output of the attention in place of each:
+# To take heads of this model away, and later to put something in their place, one function will do. It switches off the heads that it is given, by your `ablate_head`, and adds a vector to the output of the attention in place of each. (You need not read it line by line.)
 
 
 # %%
@@ -496,7 +496,9 @@ def replaced(vectors: dict[str, Tensor | float]) -> Iterator[None]:
 
 
 # %% [markdown]
-# So the stripe, 0.0, is a head that copying could need, and the smear, 0.2, is in neither group. Start with these two, and with text. **Predict.** We take away one of them, and the loss on text rises. For which of the two does it rise more?
+# Before we switch off the candidates for copying, we should know what a head that is switched off is compared with. This is easiest to see in ordinary text and with two heads. One is the stripe, 0.0, which copying could need, and the other is the smear, 0.2, which is in neither group. Copying follows in "Who copies?".
+#
+# **Predict.** We take away one of the two, and the loss on text rises. For which of them does it rise more?
 
 # %%
 predict("the more important head", options=("0.0, the stripe", "0.2, the smear"))
@@ -544,7 +546,7 @@ reveal("with the mean in its place", "0.0, the stripe")
 #
 # ### Who copies?
 #
-# Now we switch off whole groups of heads, first with zeros and then with means in their place. The last group is a control, which consists of the six heads that belong to neither of the two groups.
+# Now we switch off whole groups of heads, first with zeros and then with means in their place. The last group is a control, which consists of the six heads that belong to neither of the two groups. (Head 1.2 is among them, although it has 0.43 on repetitions.)
 
 # %%
 groups = {
@@ -587,13 +589,15 @@ rises, still_copied = (
 induction.ablations(rises, still_copied)
 
 # %% [markdown]
-# Look for the short bars on the left. Without head 1.0 alone there are none: copying stays above 99%, because the others do the job. The same is true of each of the other eleven heads (not shown). Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. Zeros and means nearly agree here, except for the last group, which contains 0.2. Without this group the loss on text rises less if means take its place.
+# Look for the short bars in the left panel. The row of head 1.0 has none: copying stays above 99% without it, because the others do the job. The same is true of each of the other eleven heads (not shown). Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected.
+#
+# Zeros and means nearly agree here, except for the last group, which contains 0.2. Without this group the loss on text rises less if means take its place.
 #
 # The control makes the result strong. Without all six of the other heads text suffers, but 99% of the characters are still copied. The two groups are therefore not only needed for copying but, among the heads, enough for it. Beside the other nine heads, any one of the three that look for repetitions is enough. If two of them are switched off, 98% or 99% of the characters are still copied, whichever two they are. (The figure shows only one of the three pairs.)
 #
 # So no single head is responsible for copying. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, remove the head alone and then together with the heads that might do the same.
 #
-# ### When did it learn that?
+# ### Optional: when did it learn that?
 #
 # While the larger model was trained, its trainer `pretrain.py` noted every 100 steps how well it copies strings that it has never seen:
 
@@ -665,7 +669,7 @@ recap()
 # %% [markdown]
 # ## Questions
 #
-# **Question R9** (4 points, graded by a person). Somebody says of the two-layer copier: "The head of layer 1 copies." (a) Collect the evidence: say what the map, the score and the ablation each show, and what each leaves open. (b) Propose a *counterfactual* test, one in which the input is changed and not the model, such as giving the digits other names. What do you change, what do you measure, and which result would refute the claim? (c) Why would the same sentence about head 1.0 of the larger model need more than one ablation?
+# **Question R9** (4 points, graded by a person). Somebody says of the two-layer copier: "The head of layer 1 copies." (a) Collect the evidence: say what the map, the score and the ablation each show, and what each leaves open. (b) Propose a *counterfactual* test, one in which the input is changed and not the model, for example by putting another token in one place of the sequence. What do you change, what do you measure, and which result would refute the claim? (c) Why would the same sentence about head 1.0 of the larger model need more than one ablation?
 
 # %% question R9 [markdown] points=4
 # Map: in one sequence the second layer's head puts its weight one place after the previous occurrence. It shows where it looks in that sequence, not what is done with it.

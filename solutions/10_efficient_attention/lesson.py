@@ -193,7 +193,7 @@ class KVCache:
 # %% check KVCache
 
 # %% [markdown]
-# ### Room set aside
+# ### Optional: room set aside
 #
 # A cache that joins tensors with `torch.cat` copies everything it holds each time a token arrives. This is fine for learning but wasteful for a long text. A real cache sets room aside at the start and writes each new key into its place, as the model in `measure.py` does:
 

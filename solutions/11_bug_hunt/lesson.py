@@ -278,7 +278,7 @@ except NotImplementedError:
     print("not yet: exercise 11.2 is still open")
 
 # %% [markdown]
-# One trial misses Bo, because it happened to draw a single key, and a single key gets all the attention whatever its score is. Cleo and Dag show the same number in this trial, since both give that key's value to a query that may see nothing. Ten trials find Bo, but no number of trials finds Eve. Each attention gets tensors of its own, so her changes have no effect, and the numbers that she returns are right. A comparison of results can only find bugs in results.
+# One trial misses Bo, because it happened to draw a single key, and a single key gets all the attention whatever its score is. Cleo and Dag show the same number in this trial, since both give that key's value to a query that may see nothing. Ten trials find Bo's bug, but no number of trials finds Eve's. Her results are right. What she changes is her inputs, and each attention is given tensors of its own, so nobody notices. A comparison of results can only find bugs in results.
 #
 # ### Questions whose answer you know
 #
@@ -343,7 +343,7 @@ reveal("the mask after softmax", "the key")
 # | causal alignment | [flash-attention](https://github.com/Dao-AILab/flash-attention/issues/517) aligned its causal mask at the top left until version 2.1; a cache needs the bottom right |
 # | positions in half precision | [transformers](https://github.com/huggingface/transformers/pull/29285) computed rotary angles in `bfloat16`, which has no 257 |
 #
-# The last two have no label in the exercise that follows. You know the first of them from lesson 10 and the second from lesson 7.
+# The last two have no label in the exercise that follows. Exercise 5.1 was about the first of them, and lesson 7 warns of the second.
 #
 # ### Exercise 11.3: find the bugs
 #

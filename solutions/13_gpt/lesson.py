@@ -349,7 +349,7 @@ def parameter_groups(model: nn.Module, decay: float) -> list[dict]:
 # %% [markdown]
 # ### Three minutes
 #
-# Now train. The model has two blocks and 128 dimensions, which is a size that can be trained in three minutes. The loop is that of lesson 8, with the recipe in it. (If a model of your own does not learn one day, the last section of lesson 8 has five questions to ask it.) `given.batches` yields 32 lines at a time, as tokens to read and tokens to predict. After the end of a line the tokens to predict are −100, which `cross_entropy` leaves out.
+# Now train. The model has two blocks and 128 dimensions, which is a size that can be trained in three minutes. The loop is that of lesson 8, with the recipe in it. (If a model of your own does not learn one day, lesson 8 has five questions to ask it, in "When a model does not learn".) `given.batches` yields 32 lines at a time, as tokens to read and tokens to predict. After the end of a line the tokens to predict are −100, which `cross_entropy` leaves out.
 
 
 # %%
@@ -606,7 +606,7 @@ except NotImplementedError:
 # %% [markdown]
 # For a text of your own, replace `some` with `open("mine.txt").read().splitlines()`, whose lines may have at most 48 tokens. `torch.save(inventor.state_dict(), "inventor.pt")` keeps what the model has learned, and `inventor.load_state_dict(torch.load("inventor.pt"))` brings it back.
 #
-# ### The same text with less work
+# ### Optional: the same text with less work
 #
 # For each new token, `write` hands the model the whole line again, and the model computes every position anew. Lesson 10 had the remedy: the keys and values of a token that has been read never change, so a cache can keep them. **Predict** how many tokens pass through the first block while a line of 20 tokens is written one by one, without a cache and with one.
 
