@@ -336,6 +336,18 @@ def test_heads_cut_by_a_view_train_and_fail_within_a_half(seed: int) -> None:
 RACE = ("class Transformer(", "def train(")
 
 
+@pytest.mark.measures("08_transformer_block", "01_why_attention")
+def test_the_map_of_lesson_1_is_the_one_that_lesson_8_draws() -> None:
+    with module("08_transformer_block", "transformer") as transformer:
+        x = torch.tensor([transformer.to_ids("28 january 1955")])
+        weights = transformer.recurrent(steps=200)(x, 10)[1][0].detach()
+    with module("08_transformer_block", "figures") as figures:
+        drawn = torch.tensor([[int(n) for n in row.split()] for row in figures.LESSON_1]) / 100
+    digits = [0, 1, 2, 3, 5, 6, 8, 9]  # the rows of the hyphens are smeared
+    assert torch.equal(drawn[digits].argmax(dim=-1), weights[digits].argmax(dim=-1))
+    assert float((drawn - weights).abs().mean()) < 0.02
+
+
 @pytest.mark.measures("08_transformer_block")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_transformer_wins_and_writes_dates_with_twice_the_steps_too(
@@ -668,6 +680,16 @@ def test_the_shipped_model_quotes_no_more_than_new_definitions_do_unless_it_is_c
 
     assert quoted(0.1) > 0.6
     assert quoted(1.0) < float(quotations.shares(real)[1]) + 0.02
+
+
+@pytest.mark.measures("13_gpt", "09_train_and_look_inside")
+def test_lesson_13_draws_the_heads_of_lesson_9_where_they_are(writer: Any) -> None:
+    text = writer.Text()
+    weights, _ = writer.heads(writer.load(text)[0], writer.repeats(text, 16, period=24, seed=5)[:, :48])
+    score = package_of(COURSE.lesson("09_train_and_look_inside")).key.reference
+    back, repetition = score["previous_token_score"](weights), score["induction_score"](weights, torch.full((16,), 24))
+    with module("13_gpt", "figures") as figures:
+        torch.testing.assert_close(torch.tensor(figures.LESSON_9), torch.stack([back, repetition]), atol=0.02, rtol=0)
 
 
 @pytest.mark.measures("13_gpt", "09_train_and_look_inside")

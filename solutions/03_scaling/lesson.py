@@ -192,7 +192,7 @@ plot.curves(
     DIMENSIONS,
     largest,
     "Only √d keeps the largest weight nearly constant",
-    xlabel="d",
+    xlabel="dimension d",
     ylabel="largest weight",
     log=True,
     from_zero=True,

@@ -515,7 +515,7 @@ except NotImplementedError:
 plot.curves(
     lengths,
     room,
-    "Twice the length: four times the room, or twice",
+    "Twice the length: plain needs four times the room, blockwise twice",
     xlabel="length",
     ylabel="entries of the largest tensor",
     log=True,

@@ -202,8 +202,8 @@ plot.curves(
     fills,
     {"weight of the hidden token": leaks},
     "A mask that only adds a little hides only a little",
-    xlabel="added to its score",
-    ylabel="weight",
+    xlabel="what the mask adds to the score",
+    ylabel="weight of the hidden token",
     log_y=True,
     alt="On a logarithmic axis the weight falls from 0.67 at 0 to a hundred-thousandth at -12, almost along a straight line.",
 )
