@@ -986,6 +986,13 @@ def test_while_somebody_edits_a_lesson_work_waits(service, exchange, notebooks, 
     assert "SyntaxError" in service.said[-1]
     assert service.service.waiting == 1
     rewrite(checks, before)
+    service.service.start()
+    rewrite(checks, before + "def half(\n")  # while it is graded
+    wait(service.service._running)
+    service.service.work()
+    assert "SyntaxError" in service.said[-1]
+    assert service.attempts("ada") == []
+    rewrite(checks, before)
     while service.service.waiting:
         service.service.work()
     assert [a.status for a in service.attempts("ada")] == [GRADED]

@@ -192,8 +192,8 @@ class Exchange:
         seen, in_time = time.monotonic(), delivery.folder not in self._put_off
         copy = Copy(self._course, self._exchange, lesson, delivery, seen, in_time)
         way_back = partial(self._exchange.way_back, delivery.folder, delivery.owner)
-        name = delivery.folder
-        return Delivered(lesson, delivery.student, name, delivery.arrived, copy.files, way_back, copy.attempt, seen)
+        arrived = delivery.arrived if in_time else max(delivery.arrived, now_utc())
+        return Delivered(lesson, delivery.student, delivery.folder, arrived, copy.files, way_back, copy.attempt, seen)
 
 
 class Inbox:

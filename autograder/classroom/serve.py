@@ -279,13 +279,14 @@ class HandInService:
         if not self._running:
             time.sleep(seconds)
         for future in wait(self._running, seconds, FIRST_COMPLETED).done if self._running else ():
-            rules_now(self.course, self._running[future].delivered.lesson.name)  # raises while it cannot be used
+            lesson = self._running[future].delivered.lesson
+            rules_now(self.course, lesson.name), package_of(lesson)  # these raise while they cannot be used
             work = self._running.pop(future)
             try:
                 with self._noting(work, time.thread_time):
                     self._write_down(work, future)
             except Exception as error:
-                self._tries[work.delivered.name] += 1
+                self._tries[work.delivered.name] += not is_everybodys(error)
                 if is_everybodys(error) or self._tries[work.delivered.name] < MOST_TRIES:
                     self._wait_for(work.delivered)
                     raise
