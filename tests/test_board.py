@@ -402,21 +402,7 @@ def test_the_page_follows_what_students_tell(board: Running) -> None:
     assert [seen["students"] for seen in state["messages"]["attend"]] == [["bob"]]
 
 
-def test_while_the_database_is_away_no_page_says_that_it_follows_the_class(board: Running, monkeypatch) -> None:
-    def away(*_: object) -> None:
-        raise CourseError("The gradebook cannot be used.")
-
-    states = live(board)
-    next(states)
-    monkeypatch.setattr(board.service.store, "done", away)
-    board.service._latest.clear()
-    with board.ask(TEACHER, f"events?lesson={LESSON}", stream=True) as answer:
-        assert answer.status_code == 503
-    assert list(states) == []
-    assert board.service.streams == 0
-
-
-def test_while_the_database_is_away_the_page_stays_and_students_are_told_to_wait(board: Running, monkeypatch) -> None:
+def test_while_the_database_is_away_students_are_told_to_wait_and_no_page_follows(board: Running, monkeypatch) -> None:
     def away(*_: object) -> None:
         raise CourseError("The gradebook cannot be used.")
 
@@ -425,9 +411,13 @@ def test_while_the_database_is_away_the_page_stays_and_students_are_told_to_wait
     with monkeypatch.context() as patch:
         patch.setattr(board.service.store, "add", away)
         patch.setattr(board.service.store, "done", away)
+        board.service._latest.clear()
         assert board.tell(ADA, a_try()).status_code == 503
+        with board.ask(TEACHER, f"events?lesson={LESSON}", stream=True) as answer:
+            assert answer.status_code == 503
+        assert list(states) == []
     board.tell(ADA, a_try())
-    assert [one["name"] for one in next(states)["students"]] == ["ada"]
+    assert [one["name"] for one in next(live(board))["students"]] == ["ada"]
 
 
 def test_the_page_knows_exercises_by_number_and_when_a_lesson_is_due_now(scratch: Course) -> None:

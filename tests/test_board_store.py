@@ -13,6 +13,7 @@ from autograder.classroom.attempts import Attempt, forget_attempts, read_attempt
 from autograder.classroom.board_messages import OLDEST
 from autograder.classroom.board_state import Try
 from autograder.classroom.board_store import TRIES, BoardStore
+from autograder.classroom.feedback import course_of_attempt
 from autograder.paths import Course
 
 from .conftest import LESSON
@@ -150,6 +151,9 @@ def test_a_courses_board_is_in_its_gradebook_with_its_students(scratch: Course, 
     lesson = scratch.lesson(LESSON)
     for student in ("ada", "bob"):
         write_attempts(scratch, lesson, student, Attempt("one"))
+    left = course_of_attempt(scratch, lesson, "ada").submission(lesson, "ada")  # by a service that was killed
+    left.parent.mkdir(parents=True)
+    left.write_text("{}")
     monkeypatch.chdir(scratch.root)
     assert main(["forget", "--student", "ada"]) == 0
     assert capsys.readouterr().out == DELETED

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from nbgrader.apps import NbGraderAPI
@@ -19,9 +20,11 @@ from traitlets.config import Config
 from autograder.authoring.nbgrader_course import load_config
 from autograder.classroom import exchange as exchange_module
 from autograder.classroom.commands import COMMANDS
+from autograder.classroom.exchange import changed_at
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import grade_lesson
 from autograder.classroom.submissions import timestamp_of
+from autograder.errors import SubmissionError
 from autograder.paths import CONFIG_NAME, Course
 
 from .accounts import Account, accounts, acting_as, needs_accounts
@@ -315,6 +318,12 @@ def test_what_was_collected_with_a_time_in_the_future_does_not_stay_for_ever(scr
     deliver(exchange, ada, notebook)
     collect(scratch, exchange)
     assert stored.read_bytes() == notebook
+
+
+@pytest.mark.parametrize("time", [1e18, -1e18, 1e300, float("nan")])
+def test_a_file_system_that_makes_times_up_is_one_students_trouble(time: float) -> None:
+    with pytest.raises(SubmissionError, match="no time"):
+        changed_at(SimpleNamespace(st_ctime=time))
 
 
 def test_a_time_that_the_system_contradicts_is_remarked(scratch, exchange, ada, notebook) -> None:

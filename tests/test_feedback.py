@@ -17,6 +17,7 @@ from autograder.authoring.notebook import read_notebook
 from autograder.classroom import feedback
 from autograder.classroom.feedback import at_most, make_feedback, make_page
 from autograder.classroom.feedback_page import ALT, WITHOUT_ALT, FeedbackExporter, head_of_page
+from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.rendering import CUT
 from autograder.classroom.summary import (
     AGAIN,
@@ -119,11 +120,14 @@ def test_a_page_forbids_all_scripts_and_any_base_address_but_its_own(reported: C
     assert "@media (prefers-color-scheme: dark)" in head
 
 
-def test_a_page_that_is_made_anew_says_when_it_was_graded(reported: Course, tmp_path: Path) -> None:
+def test_a_page_that_is_made_anew_says_when_it_was_graded_and_when_it_is_due(reported: Course, tmp_path: Path) -> None:
     course = copy_course(reported, tmp_path)
     lesson = course.lesson(LESSON)
     os.utime(course.graded_notebook(lesson, "unsolved"), (1.8e9, 1.8e9))
+    with open_gradebook(course) as gradebook:  # as Formgrader does
+        gradebook.update_or_create_assignment(LESSON, duedate="2027-01-16 12:00")
     make_page(course, lesson, "unsolved")
+    assert "Due Sat 16 Jan 2027, 12:00 UTC." in page(course, "unsolved")
     assert "Graded Fri 15 Jan 2027, 08:00 UTC." in page(course, "unsolved")
 
 

@@ -88,7 +88,9 @@ def test_nobody_gains_time_by_folders_that_were_not_looked_at(service, exchange,
         hand_in(exchange, "ada", "{}")
     for _ in range(2):
         service.look()
-    first, second = (delivered.read() for delivered in service._waiting[LESSON, "ada"])
+    deliveries = service._waiting[LESSON, "ada"]
+    assert [each.arrived == IN_TIME for each in deliveries] == [True, False]  # or no pause would come between
+    first, second = (delivered.read() for delivered in deliveries)
     assert first["timestamp.txt"].decode() == IN_TIME.strftime("%Y-%m-%d %H:%M:%S.%f UTC")
     assert second["timestamp.txt"].decode() >= before.strftime("%Y-%m-%d %H:%M:%S.%f UTC")
 

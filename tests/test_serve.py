@@ -6,9 +6,10 @@ import shutil
 import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from errno import ENOSPC
+from errno import EACCES, ENOSPC
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -43,7 +44,7 @@ from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.reader import Reader
 from autograder.classroom.rules import now_utc, rules_of
 from autograder.classroom.run import grade_lesson
-from autograder.classroom.serve import HandInService, only_one
+from autograder.classroom.serve import MOST_TRIES, HandInService, only_one
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import CourseError, GradebookError
 from autograder.grading.cells import BUDGET
@@ -579,6 +580,63 @@ def test_a_class_that_is_graded_again_is_not_held_in_memory(reader: HandInServic
     assert reader.waiting == 6
 
 
+def test_whose_notes_cannot_be_read_stops_nobody_else(reader: HandInService, exchange, monkeypatch) -> None:
+    real = AttemptWriter.attempts_of
+
+    def attempts_of(self, lesson, student: str) -> list[Attempt]:
+        if student == "ada":
+            raise PermissionError(EACCES, "Permission denied")
+        return real(self, lesson, student)
+
+    monkeypatch.setattr(AttemptWriter, "attempts_of", attempts_of)
+    for student in ("ada", "bob"):
+        hand_in(exchange, student, "{}")
+        reader.look()
+    for _ in range(2):
+        with pytest.raises(PermissionError):
+            reader.start()
+    assert running(reader) == [("bob", LESSON)]
+    assert reader.waiting == 2
+
+
+@pytest.mark.parametrize(("number", "waiting"), [(EACCES, 0), (ENOSPC, 1)])
+def test_what_cannot_be_written_about_one_student_is_left(reader, exchange, monkeypatch, number, waiting) -> None:
+    def write_down(*_: object) -> None:
+        raise OSError(number, "It cannot be written.")
+
+    monkeypatch.setattr(reader, "_write_down", write_down)
+    hand_in(exchange, "ada", "{}")
+    reader.look()
+    for _ in range(MOST_TRIES):
+        reader.start()
+        next(iter(reader._running)).set_result("")
+        with suppress(OSError):
+            reader.finish(0)
+    assert reader.waiting == waiting
+    assert ["The next start tries it again" in line for line in reader.said] == [True] * (1 - waiting)
+
+
+def test_a_page_that_cannot_be_explained_stops_no_other(reader: HandInService) -> None:
+    configure(reader.course, "c.HandIn.due = '2026-01-01'\n")
+    reader._writer.withheld = {("01_gone", "ada"), (LESSON, "bob")}
+    assert [reader._writer.explain_one_that_is_due() for _ in range(3)] == [True, True, False]
+    assert [line.split()[:2] for line in reader.said] == [["ada", "01_gone"]]
+
+
+def test_the_time_that_pages_take_counts_as_well(reader: HandInService, exchange, monkeypatch) -> None:
+    monkeypatch.setattr(reader, "_write_down", lambda *_: None)
+    monkeypatch.setattr(time, "thread_time", iter((0.0, 300.0)).__next__)
+    hand_in(exchange, "mallory", "{}")
+    reader.look()
+    reader.start()
+    next(iter(reader._running)).set_result("")
+    reader.finish(0)
+    hand_in(exchange, "mallory", "{}")
+    reader.look()
+    reader.start()
+    assert [work.long for work in reader._running.values()] == [True]
+
+
 def test_what_somebody_has_had_is_noted_and_forgotten(reader: HandInService, exchange, monkeypatch) -> None:
     monkeypatch.setattr("autograder.classroom.serve.grade", lambda _: time.sleep(0.05) or 1 / 0)
     hand_in(exchange, "mallory", "{}")
@@ -927,6 +985,13 @@ def test_while_somebody_edits_a_lesson_work_waits(service, exchange, notebooks, 
     service.service.work()
     assert "SyntaxError" in service.said[-1]
     assert service.service.waiting == 1
+    rewrite(checks, before)
+    service.service.start()
+    rewrite(checks, before + "def half(\n")  # while it is graded
+    wait(service.service._running)
+    service.service.work()
+    assert "SyntaxError" in service.said[-1]
+    assert service.attempts("ada") == []
     rewrite(checks, before)
     while service.service.waiting:
         service.service.work()

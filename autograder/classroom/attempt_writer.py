@@ -32,7 +32,7 @@ from .attempts import (
     read_attempts,
     write_attempts,
 )
-from .deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Files
+from .deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Files, is_everybodys
 from .exchange import CollectPlainFiles
 from .feedback import (
     NO_PAGE,
@@ -261,8 +261,14 @@ class AttemptWriter:
         rules = rules_by_lesson(self._course, {name for name, _ in self.withheld})
         for name, student in sorted(self.withheld):
             if rules[name].explains_hidden(now_utc()):
-                self._explain(self._course.lesson(name), student, rules[name])
                 self.withheld.discard((name, student))
+                try:
+                    self._explain(self._course.lesson(name), student, rules[name])
+                except Exception as error:
+                    if is_everybodys(error):
+                        self.withheld.add((name, student))
+                        raise
+                    self._say(f"{escaped(student)}  {name}  not explained until a restart: {one_line(str(error))}")
                 return True
         return False
 

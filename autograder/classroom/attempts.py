@@ -117,7 +117,8 @@ def forget_attempts(course: Course, student: str) -> int:
     folder, lessons = course.attempts / student, 0
     if is_odd(student) or folder.parent != course.attempts:  # no student's: it could be anybody's folder
         return 0
-    rmtree(course.attempts / COPIES / student, ignore_errors=True)
+    for left in (course.attempts / COPIES / student, *folder.glob("*/")):  # of a service that was killed
+        rmtree(left, ignore_errors=True)
     with changing_submissions(course):
         for path in folder.glob("*.*"):
             try:

@@ -11,7 +11,7 @@ from errno import EDQUOT, EIO, ENOSPC, EROFS
 from functools import partial
 from pathlib import Path
 
-from ..errors import CourseError, GradebookError, SubmissionError, one_line
+from ..errors import CourseError, GradebookError, NoSandboxError, SubmissionError, one_line
 from ..judging.card import number
 from ..paths import Course, Lesson
 from .attempts import GRADED, REFUSED, USED, Attempt, course_of_copy
@@ -192,8 +192,8 @@ class Exchange:
         seen, in_time = time.monotonic(), delivery.folder not in self._put_off
         copy = Copy(self._course, self._exchange, lesson, delivery, seen, in_time)
         way_back = partial(self._exchange.way_back, delivery.folder, delivery.owner)
-        name = delivery.folder
-        return Delivered(lesson, delivery.student, name, delivery.arrived, copy.files, way_back, copy.attempt, seen)
+        arrived = delivery.arrived if in_time else max(delivery.arrived, now_utc())
+        return Delivered(lesson, delivery.student, delivery.folder, arrived, copy.files, way_back, copy.attempt, seen)
 
 
 class Inbox:
@@ -256,7 +256,13 @@ def counted(attempts: Sequence[Attempt]) -> list[Attempt]:
 
 def no_room(error: OSError) -> GradebookError | None:
     """Return what an error is where it hits everybody: nobody's work can be written down."""
-    return GradebookError(f"Nothing can be written down ({one_line(str(error))}).") if error.errno in NO_ROOM else None
+    return GradebookError(f"Nothing can be written down ({one_line(str(error))}).") if is_everybodys(error) else None
+
+
+def is_everybodys(error: Exception) -> bool:
+    """Say whether an error is none of one student's: the gradebook or the sandbox is away, or there is no room."""
+    away = isinstance(error, GradebookError | NoSandboxError)
+    return away or (isinstance(error, OSError) and error.errno in NO_ROOM)
 
 
 def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rules: Rules, now: datetime) -> Turn:

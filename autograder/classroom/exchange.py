@@ -338,8 +338,15 @@ def ordered_deliveries(deliveries: list[Delivery], due: datetime.datetime | None
 
 
 def changed_at(status: os.stat_result) -> datetime.datetime:
-    """Return when the system last saw something change, UTC. Nobody can set that, where the exchange is on a disk."""
-    return datetime.datetime.fromtimestamp(status.st_ctime, datetime.UTC).replace(tzinfo=None)
+    """Return when the system last saw something change, UTC. Nobody can set that, where the exchange is on a disk.
+
+    Raises:
+        SubmissionError: the file system, which can be a student's own, says what is no time.
+    """
+    try:
+        return datetime.datetime.fromtimestamp(status.st_ctime, datetime.UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError, OSError) as error:
+        raise SubmissionError("the file system says no time of its last change") from error
 
 
 def secret_in(found: FolderContent) -> bytes:

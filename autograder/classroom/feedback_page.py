@@ -121,9 +121,10 @@ class SummaryFirst(NbGraderPreprocessor):  # type: ignore[misc]
         """Put the summary in front, and hide the list that it takes the place of."""
         info = resources["nbgrader"]
         own, counts, words = attempt_in(self.config, nb, info)
-        rules = rules_of(self.config, info["assignment"])
+        course = Course(Path(self.config.CourseDirectory.root))
+        rules, lesson = rules_now(course, info["assignment"]), course.lesson(info["assignment"])
         if own is None or counts:
-            with open_gradebook(Course(Path(self.config.CourseDirectory.root))) as gradebook:
+            with open_gradebook(course) as gradebook:
                 notebook = gradebook.find_submission_notebook(info["notebook"], info["assignment"], info["student"])
                 waiting = {grade.name for grade in notebook.grades if grade.needs_manual_grade}
                 handed_in = notebook.assignment
@@ -132,7 +133,6 @@ class SummaryFirst(NbGraderPreprocessor):  # type: ignore[misc]
             waiting = {grade_id_of(cell) for cell in filter(is_graded, nb.cells) if determine_grade(cell)[0] is None}
             words += times_of(rules, info["student"], own.when, 0.0)
         words.append(f"Graded {rules.shown(graded_at(self.config, info))}.")
-        lesson = Course(Path(self.config.CourseDirectory.root)).lesson(info["assignment"])
         titles = titles_in(lesson.released_dir / lesson.notebook_name)
         nb.cells.insert(0, summary_cell(list(summary_rows(nb, waiting, titles)), info["late_penalty"], words))
         resources.setdefault("inlining", {}).setdefault("css", []).append(head_of_page(waiting))

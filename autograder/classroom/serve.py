@@ -39,7 +39,7 @@ from ..paths import Course
 from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work, graded_earlier
 from .attempts import remove_copy
 from .database import Claim
-from .deliveries import SETTLED_SECONDS, Delivered, Exchange, Inbox, next_turn, no_room
+from .deliveries import SETTLED_SECONDS, Delivered, Exchange, Inbox, is_everybodys, next_turn, no_room
 from .exchange import open_exchange
 from .rules import BEST, Rules, now_utc, rules_by_lesson, rules_now
 from .run import grading_settings, workers
@@ -47,7 +47,7 @@ from .run import grading_settings, workers
 LOG = logging.getLogger(__name__)
 TURN = 10.0  # seconds after a student's turn in which others who wait go first
 SHORT_SECONDS = 20.0  # of processor time: what needs more waits for all others, and leaves them one worker
-LONG_SECONDS = 60.0  # of a worker's time, lately: whatever comes from who has had more waits in the same way
+LONG_SECONDS = 60.0  # of grading and writing, lately: whatever comes from who has had more waits in the same way
 HALF_LIFE = 600.0  # seconds in which half of that is forgotten
 TICK = 0.5  # seconds between two looks at what has arrived
 RETRY_SECONDS = 10.0  # between two tries to use the gradebook or the configuration
@@ -118,7 +118,7 @@ class HandInService:
         self._later: list[Work] = []
         self._tries = Counter[str]()
         self._handed_in, self._began = Counter[LessonOfStudent](), dict[str, float]()
-        self._had = dict[str, tuple[float, float]]()  # seconds of workers' time, by student, and as of when
+        self._had = dict[str, tuple[float, float]]()  # seconds of grading and writing, by student, and as of when
         self._looked_for_due = 0.0
         self.finished = 0
         self._known = set[str]()
@@ -181,17 +181,7 @@ class HandInService:
         busy |= {work.delivered.student for work in self._later if work.long}
         rules = rules_by_lesson(self.course, {name for name, _ in self._waiting})
         for who in sorted(self._waiting, key=self._since):
-            if len(self._running) <= self._jobs and who[1] not in busy and (chosen := self._choose(who, rules[who[0]])):
-                try:
-                    work = self._read(chosen, rules[who[0]])
-                    if work and work.long:
-                        self._later.append(replace(work, files={}))
-                    elif work:
-                        self._begin(work)
-                except Exception:
-                    self._wait_for(chosen)
-                    raise
-                self._began[who[1]] = time.monotonic()
+            if len(self._running) <= self._jobs and who[1] not in busy and self._take_turn(who, rules[who[0]]):
                 busy.add(who[1])
         for work in list(self._later):
             if len(self._running) <= self._jobs and (not work.long or self._leaves_a_worker()):
@@ -199,6 +189,25 @@ class HandInService:
                 if read and work.delivered.lesson.notebook_name in read.files:  # or it was removed meanwhile
                     self._begin(replace(read, long=work.long))
                 self._later.remove(work)
+
+    def _take_turn(self, who: LessonOfStudent, rules: Rules) -> bool:
+        """Begin with what a student has handed in, if its turn has come; say so. After an error, others go first."""
+        chosen, before = None, self._began.get(who[1], 0.0)
+        self._began[who[1]] = time.monotonic()
+        try:
+            if chosen := self._choose(who, rules):
+                work = self._read(chosen, rules)
+                if work and work.long:
+                    self._later.append(replace(work, files={}))
+                elif work:
+                    self._begin(work)
+                return True
+        except Exception:
+            if chosen:
+                self._wait_for(chosen)
+            raise
+        self._began[who[1]] = before
+        return False
 
     def _since(self, who: LessonOfStudent) -> tuple[float, datetime]:
         """Return since when a student waits: since the work was seen, or since a while after the last turn."""
@@ -210,18 +219,23 @@ class HandInService:
         return sum(work.long for work in self._running.values()) < max(1, self._jobs - 1)
 
     def _had_lately(self, student: str) -> float:
-        """Return how long a student's submissions have kept workers busy, the less the longer ago."""
+        """Return how long a student's submissions have kept this computer busy, the less the longer ago."""
         seconds, then = self._had.get(student, (0.0, 0.0))
         return float(seconds * 0.5 ** ((time.monotonic() - then) / HALF_LIFE))
 
-    def _grade(self, work: Work, submission: Submission) -> str:
-        """Grade, as a worker; note how long its student has kept it."""
-        began, student = time.monotonic(), work.delivered.student
+    @contextmanager
+    def _noting(self, work: Work, clock: Callable[[], float]) -> Iterator[None]:
+        """Note how long this takes because of a student."""
+        began, student = clock(), work.delivered.student
         try:
-            return grade(submission if work.long else replace(submission, patience=SHORT_SECONDS))
+            yield
         finally:
-            now = time.monotonic()
-            self._had[student] = self._had_lately(student) + now - began, now
+            self._had[student] = self._had_lately(student) + clock() - began, time.monotonic()
+
+    def _grade(self, work: Work, submission: Submission) -> str:
+        """Grade, as a worker."""
+        with self._noting(work, time.monotonic):
+            return grade(submission if work.long else replace(submission, patience=SHORT_SECONDS))
 
     def _choose(self, who: LessonOfStudent, rules: Rules) -> Delivered | None:
         """Take from what a student has handed in what is to be graded now; leave out what never will be."""
@@ -265,13 +279,18 @@ class HandInService:
         if not self._running:
             time.sleep(seconds)
         for future in wait(self._running, seconds, FIRST_COMPLETED).done if self._running else ():
-            rules_now(self.course, self._running[future].delivered.lesson.name)  # raises while it cannot be used
+            lesson = self._running[future].delivered.lesson
+            rules_now(self.course, lesson.name), package_of(lesson)  # these raise while they cannot be used
             work = self._running.pop(future)
             try:
-                self._write_down(work, future)
-            except Exception:
-                self._wait_for(work.delivered)
-                raise
+                with self._noting(work, time.thread_time):
+                    self._write_down(work, future)
+            except Exception as error:
+                self._tries[work.delivered.name] += not is_everybodys(error)
+                if is_everybodys(error) or self._tries[work.delivered.name] < MOST_TRIES:
+                    self._wait_for(work.delivered)
+                    raise
+                self._say(f"{escaped(work.delivered.name)}: {one_line(str(error))}. The next start tries it again.")
 
     def _write_down(self, work: Work, future: Future[str]) -> None:
         try:

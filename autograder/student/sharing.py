@@ -33,7 +33,7 @@ SENTENCES = {
     OFF: "On this hub, your teacher has a board that `check` could tell what came out, and you have turned that off; "
     '`from autograder import sharing; sharing("on")` turns it on again.',
 }
-KEPT = "The board does not answer. If you have shared code with it, run this again later, so that it deletes that."
+KEPT = "The board does not answer. If you have shared code with it, run this again later: then it deletes that code."
 
 
 class Note:
