@@ -50,7 +50,7 @@ c.ZipCollectApp.downloaded_directory = str(root / "coursework" / "downloaded")
 # Collecting: students write to the exchange, and the teacher's rights read it
 c.ExchangeFactory.collect = CollectPlainFiles
 
-# Handing in: when work is due and which attempt counts, for all lessons, and for single ones; see docs/instructors.md
+# Handing in: when work is due and which attempt counts, for all lessons, and for single ones; docs/hub.md has all
 c.HandIn.time_zone = "UTC"
 c.HandIn.lessons = {}
 

@@ -3,7 +3,7 @@
 #
 # You will build attention from its first form of 2014 to the module that sits in every transformer, ten lines at a time. Open the first lesson in the table (lesson 0 is for those who are new to PyTorch): it says what you need and how long it takes. In a lesson, work from top to bottom. State a prediction before you run the cell that answers it; a wrong one teaches more.
 #
-# An exercise is a cell with `raise NotImplementedError()`. Write your lines in its place, run the cell, then the `check(...)` below it. The check names the mistake it recognizes. You may skip exercises; nothing later needs them.
+# An exercise is a cell with `raise NotImplementedError()`. Write your lines in its place, run the cell, then the `check(...)` below it. The check names the mistake it recognizes. You may skip exercises: what comes later runs without them, and an exercise that builds on another one says so.
 #
 # Each lesson answers one question, and most of the questions were left open by the lesson before:
 #
@@ -24,7 +24,7 @@
 # | 12. NumPy and Keras | Does another library compute the same numbers? | 4 to 6 |
 # | 13. A GPT of your own | Can it write? | 8, 9 |
 #
-# The core is lessons 1 to 8, about twenty hours with their exercises and questions, or sixteen if you read quickly. Sections and exercises that are called *optional* are not counted in these hours, and nothing else depends on them. Exercises 9.4 and 11.3 are the hardest ones, so leave them for a second round if they hold you up.
+# The core is lessons 1 to 8, about twenty hours with their exercises and questions, or sixteen if you read quickly, which is what the lessons' own times add up to. Sections and exercises that are called *optional* are not counted in these hours, nothing else depends on them, and these exercises carry no points. Exercises 9.4 and 11.3 are the hardest ones, so leave them for a second round if they hold you up.
 #
 # Run the next cell to see how far you are. An exercise's points count once its checks pass here; a few hidden checks are added when the lesson is graded. `check` keeps your progress in `progress.json` beside this page and sends that file nowhere. On a hub whose teacher has a board, the cell says above the table what `check` tells it, and how to turn that off.
 

@@ -74,9 +74,14 @@ def test_good_checks_have_no_problem() -> None:
     assert [*same_points_under_seeds(key, range(5)), *derived_answers_fail(key, 1)] == []
 
 
+def test_a_mistake_in_an_optional_exercise_fails_although_it_loses_no_points() -> None:
+    key = key_with(GOOD.replace("points=1", "points=0"))
+    assert list(same_points_under_seeds(key, range(5))) == []
+
+
 def test_a_check_that_tells_a_mistake_under_some_seeds_only_is_named() -> None:
     problems = list(same_points_under_seeds(key_with(LUCKY), range(10)))
-    assert "double: the mistake tripled earns full points with seed" in problems[0]
+    assert "double: the mistake tripled passes every check with seed" in problems[0]
     assert "double: whether tripled passes sometimes depends on the seed" in problems[1]
 
 

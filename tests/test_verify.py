@@ -2,6 +2,8 @@
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -15,11 +17,14 @@ from autograder.authoring.verify import (
     judged_mistake_problems,
     missing_part_problems,
     public_message_problems,
+    solved_and_released_problems,
     stop_problem,
     unsaid_ban_problems,
     verify,
 )
 from autograder.errors import LessonError
+from autograder.grading.grade import RECORD
+from autograder.grading.package import LessonPackage
 from autograder.judging.shortcuts import shortcut
 from autograder.paths import Course, Lesson, find_course
 
@@ -148,7 +153,15 @@ def graded(lesson: Lesson, right: dict[str, str] | None = None) -> str:
 
 
 def test_a_solution_that_does_not_earn_its_points_is_found(course: Course) -> None:
-    assert "attend: the solution earns 0 of 4 points" in graded(course.lesson(LESSON), {"attend": "attend = None"})
+    problems = graded(course.lesson(LESSON), {"attend": "attend = None"})
+    assert "attend: the solution does not pass every check (0 of 4 points)" in problems
+
+
+def test_the_solution_of_an_optional_exercise_passes_its_checks() -> None:
+    record = {RECORD: {"flags": [], "verdicts": {"double": {"points": 0, "passed": False}}}}
+    package = SimpleNamespace(key=SimpleNamespace(points=lambda: {"double": 0}))
+    problems = solved_and_released_problems(cast(LessonPackage, package), {"metadata": record}, {"metadata": record})
+    assert next(problems) == "double: the solution does not pass every check (0 of 0 points)"
 
 
 def test_a_demonstration_that_needs_an_exercise_is_found(scratch: Course) -> None:

@@ -41,14 +41,14 @@ def same_points_under_seeds(key: AnswerKey, seeds: Sequence[int], each: int | No
         each: how many of them a mistake meets at least; by default all. An exercise's mistakes share them out, so that
             its checks and its solution run with every one.
     """
-    points, rights = key.points(), {seed: ReferenceOutcomes(key, seed) for seed in seeds}
+    rights = {seed: ReferenceOutcomes(key, seed) for seed in seeds}
     for mistake, own in (pair for exercise in key.exercises for pair in shared_out(key, exercise, seeds, each)):
-        exercise, work = mistake.exercise, asked_once(mistake.work)
+        exercise, work, checks = mistake.exercise, asked_once(mistake.work), key.checks_of(mistake.exercise)
         earned = {seed: rights[seed].passed(exercise, work) for seed in own}
-        full = next((seed for seed, own in earned.items() if sum(c.points for c in own) == points[exercise]), None)
-        if full is not None:
-            yield f"{exercise}: the mistake {mistake.name} earns full points with seed {full}: add what tells it"
-        for check in key.checks_of(exercise):
+        unseen = next((seed for seed, passed in earned.items() if len(passed) == len(checks)), None)
+        if unseen is not None:
+            yield f"{exercise}: the mistake {mistake.name} passes every check with seed {unseen}: add what tells it"
+        for check in checks:
             if len({check in passed for passed in earned.values()}) > 1:
                 what = f"whether {mistake.name} passes {check.name} depends on the seed"
                 yield f"{exercise}: {what}: draw what always tells"

@@ -25,7 +25,7 @@ def start_lesson(course: Course, name: str) -> str:
         CourseError: the name does not fit, or the lesson exists.
     """
     if not NAME.fullmatch(name):
-        example = command("lesson --lesson 12_my_lesson")
+        example = command("lesson --lesson 14_my_lesson")
         raise CourseError(f"{name!r} is not a lesson name: two digits, then small letters, as in `{example}`.")
     lesson = Lesson(name, course.root)
     if lesson.folder.exists():

@@ -68,7 +68,7 @@ def verify(
 ) -> list[str]:
     """Return what is wrong with a lesson, one line each; nothing where all is proved.
 
-    Proved are: the solution earns every point; the released notebook earns none and is told "not started"; every
+    Proved are: the solution passes every check; the released notebook earns none and is told "not started"; every
     mistake fails and gets its own message, at home and when graded; no two mistakes look alike on all checks; every
     check is failed by a mistake; every exercise has visible and hidden checks and a question has points; whatever
     the seed, a mistake has the same points, and what is derived from the right answer fails; right answers written
@@ -245,9 +245,10 @@ def solved_and_released_problems(
     for flag in solved["metadata"][RECORD]["flags"]:
         yield f"a person would be asked about the solution: {flag}; if that is right, `allow` it in hidden.py"
     for exercise, points in package.key.points().items():
-        earned = verdict_in(solved, exercise)["points"]
-        if earned != points:
-            yield f"{exercise}: the solution earns {earned} of {number(points, 'point')}"
+        verdict = verdict_in(solved, exercise)
+        if not verdict["passed"]:
+            earned = f"{verdict['points']} of {number(points, 'point')}"
+            yield f"{exercise}: the solution does not pass every check ({earned})"
         if verdict_in(released, exercise)["points"] != 0:
             yield f"{exercise}: the released notebook earns points"
         if "not started" not in card_in(released, exercise):

@@ -239,7 +239,7 @@ def mistake_command(course: Course, options: argparse.Namespace) -> int:
     print(f"Drafted {name} in {lesson.shown(course.drafts(lesson))}, which nothing loads: it is a student's code.")
     mistakes_py = lesson.shown(lesson.mistakes_py)
     print(f"Read it, move it to {mistakes_py} and give it a name and a message. It runs from then on.")
-    print(f"Then `{command(f'build --lesson {lesson.name}')}` and `{command('verify')}`.")
+    print(f"Then `{command(f'build --lesson {lesson.name}')}` and `{command(f'verify --lesson {lesson.name}')}`.")
     return 0
 
 

@@ -27,13 +27,13 @@ test-hub: $(VENV)/ready-dev build/hub/node_modules  ## a JupyterHub with account
 build: $(VENV)/ready  ## regenerate notebooks from solutions/ (LESSON=…)
 	$(COURSE) build $(LESSON_OPTION)
 
-lesson: $(VENV)/ready  ## start a lesson from the template (NAME=07_position)
+lesson: $(VENV)/ready  ## start a lesson from the template (NAME=14_my_lesson)
 	$(COURSE) lesson --lesson $(NAME)
 
 verify: $(VENV)/ready  ## prove exercises, checks, mistakes and grading (LESSON=…)
 	$(COURSE) verify $(LESSON_OPTION)
 
-pretrain: $(VENV)/ready  ## train the model that a lesson ships (LESSON=…; 8 to 45 minutes)
+pretrain: $(VENV)/ready  ## train the model that a lesson ships (LESSON=…; its pretrain.py says how long it takes)
 	$(COURSE) pretrain $(LESSON_OPTION)
 
 collect: $(VENV)/ready  ## take LMS zips or loose notebooks (LESSON=… FROM=zips/)

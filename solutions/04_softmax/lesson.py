@@ -344,7 +344,7 @@ q @ q, (q / 8) @ q
 # %% [markdown]
 # $64 \cdot 40 \cdot 40 = 102400$ is too large, and so the score is `inf`. Dividing the *query* by $\sqrt{64} = 8$ before the product gives 12800, and otherwise the computation is the same.
 #
-# **Weights read as probabilities.** The weights sum to 1, as probabilities do, and it may help to calculate with them as if they were (lesson 3 did). But no value is picked at random. A weight of 0.7 is the share of a value in a mixture.
+# **Weights read as probabilities.** The weights sum to 1, as probabilities do, and it may help to calculate with them as if they were (an optional section of lesson 3 did). But no value is picked at random. A weight of 0.7 is the share of a value in a mixture.
 #
 
 # %% [markdown]
