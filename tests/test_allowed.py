@@ -484,6 +484,57 @@ def test_what_looks_like_an_honest_cell_and_is_none_is_shown(cell: str) -> None:
     assert "a cell uses" in asked_elsewhere(cell)
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "words = ['__glo' + 'bals__']\ndef attend(q): return words",
+        "def attend(q): return ''.join(q)",
+        "def attend(q): return '_{}'.format(q) * 2",
+        "def attend(q): return f'{q}a'",
+        "def attend(q): return f'f_{q}'",
+        "def attend(q): return bytes(q).decode()",
+        "def attend(q): return [chr(n) for n in q]",
+        "def attend(q): return map(str, q)",
+        "def attend(q): return q(attend.__name__)",
+        "def attend(q):\n    try: raise ValueError('a' + q)\n    except ValueError as e: return e.args",
+        "def attend(q): return q(_=1)",
+        "def attend(q):\n    q += '_'\n    return q",
+        "def attend(q): return 'a_b'[1]",
+        "def attend(q): return [c for c in 'a_b']",
+        "def attend(q): return add('__glo', 'bals__')\ndef add(a, b): return a + b",
+        "def attend(q): print('_', q, file=Own())",
+        "def attend(q): return open('a').read()",
+        "def attend(q): return q.replace('x', q)",
+        "def attend(q): return ['abc'.upper(), dir(q)]",
+    ],
+)
+def test_a_text_that_an_exercise_puts_together_is_shown_to_a_person(code: str) -> None:
+    assert asked(code) == "its code uses `texts put together`"
+    assert asked(RIGHT, code.replace("attend", "other")) == ""
+    assert asked(code, allowed=("texts put together", "Own")) == ""
+
+
+@pytest.mark.parametrize("text", ["'__globals__'", "'{0.f_back}'", "('a', 'gi_frame')", "'__bu' 'iltins__'"])
+def test_a_private_name_in_a_text_is_shown_wherever_it_is(text: str) -> None:
+    assert "its code uses" in asked(f"words = {text}\ndef attend(q): return words")
+    assert "a cell uses" in asked_elsewhere(f"words = {text}")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def attend(q):\n    if q: raise ValueError('a ' + str(q) + f'{q}')\n    assert q, f'{q} __x'",
+        "import sys\ndef attend(q):\n    print(f'{q}', '_' * 9, str(q), file=sys.stderr)\n    return q",
+        "def attend(q):\n    'Give _x_ back.'\n    return q.double() if attend.__name__ == 'attend' else q",
+        "class attend:\n    def __init__(self, args): self.args = args\n    def look(self): return self.args.rate",
+        "def attend(q): return torch.einsum('bqd,bkd->bqk', q, q), getattr(q, f'head{1}'), {'d_model': 1}",
+        "for name, part in zip('qkv', (1, 2, 3)): print(name)\ndef attend(q): return q.split(1), hasattr(q, '__len__')",
+    ],
+)
+def test_texts_that_are_only_shown_or_written_out_are_nobodys_business(code: str) -> None:
+    assert asked(code) == ""
+
+
 def test_a_cell_that_nobody_can_read_is_shown_where_it_names_the_exercise() -> None:
     assert asked(RIGHT, "attend = (") == "a cell with its name cannot be read"
     assert asked(RIGHT, "other = (") == ""

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import chain, starmap
 
 from ..errors import escaped
+from .built_texts import BUILT, texts_in
 from .ordinary import (
     ASKED_ABOUT,
     BY_NAME,
@@ -88,7 +89,7 @@ class CodeReader:
     def question_elsewhere(self, known: Collection[str] = ()) -> str:
         """Return what in any cell of the student's own may change what is recorded, or what a name means; or ''."""
         magics = (f"%{name}" for source in self._own for name in source.magics if name not in MAGICS)
-        word = next(chain(self._words(self._own_nodes(), ELSEWHERE.union(known)), magics), "")
+        word = next(chain(self._words(self._own_nodes(), ELSEWHERE.union(known, (BUILT,))), magics), "")
         if word:
             return f"a cell uses `{shown_word(word)}`"
         return "" if all(source.can_be_read for source in self._own) else "a cell cannot be read"
@@ -107,6 +108,7 @@ class CodeReader:
             (word for node in nodes for word in words_in(node, self._names, paths)),
             (name for node in nodes for name in map(called, ast.walk(node)) if name in self._rebound),
             (word for node in nodes for word in with_another_self(node, self._classes)),
+            (word for node in nodes for word in texts_in(node)),
         )
         return (word for word in words if word not in known)
 

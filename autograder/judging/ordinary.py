@@ -190,7 +190,7 @@ class Paths:
 
 def is_ordinary_in_torch(name: str) -> bool:
     """Say whether `torch.<name>` is an operator, a type, a number or a helper; a module is asked about itself."""
-    value = getattr(torch, name, None)
+    value = vars(torch).get(name)
     plain = (torch.dtype, torch.layout, torch.memory_format, float, int, str, types.ModuleType, types.NoneType)
     return name in OF_TORCH or isinstance(value, plain) or hasattr(torch._C._VariableFunctions, name)
 
