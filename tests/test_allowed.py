@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.judging import ordinary
-from autograder.judging.allowed import CodeReader
+from autograder.judging.allowed import CodeReader, columns_of
 from autograder.judging.ordinary import MODULES, Paths
 from autograder.judging.syntax import called
 
@@ -371,6 +371,8 @@ def test_ones_own_special_methods_are_nobodys_business(code: str) -> None:
         ("class A:\n    def look(self): return self._is_view()\nattend = partial(A.look)", "A.look"),
         ("class A:\n    def look(self): return self._is_view()\n    seen = look(q)\ndef attend(): return A", "look"),
         ("class attend:\n    @staticmethod\n    def look(self): return self._is_view()", "self._is_view"),
+        ("class A:\n    def _is_view(q): pass\nA = torch.Tensor\ndef attend(q): return A._is_view(q)", "_is_view"),
+        ("class A:\n    def _f(q): pass\nfor A in [nn]: pass\ndef attend(q): return A._f(q)", "_f"),
         ("class attend:\n    @grab\n    def look(self): return self._is_view()", "self._is_view"),
         ("class attend:\n    def look(self, q): return super(nn.Module, q)._is_view()", "_is_view"),
         (f"{PEEKING}K = A\ndef attend(q): return K.look(q)", "K.look"),
@@ -392,6 +394,7 @@ def test_a_method_with_another_self_is_a_question(code: str, word: str) -> None:
         "class A:\n    def look(self): return self._x\nclass attend(A):\n    def look(self): return A.look(self)",
         "class attend:\n    def __init__(self):\n        self._x = 1\n        self._f = lambda: self._x",
         "class attend:\n    @classmethod\n    def make(cls): return cls._kinds",
+        "class A:\n    @staticmethod\n    def _half(q): return q / 2\ndef attend(q): return A._half(q)",
         f"{PEEKING}def attend(q: A): return isinstance(q, (A, int)) and A().look()",
         "class A:\n    def half(self): return self.q / 2\nK = A\ndef attend(q): return K.half(q)",
         "class attend(nn.Module):\n    @torch.no_grad()\n    def look(self): return super(attend, self)._x + self._y",
@@ -623,6 +626,12 @@ def test_names_that_stand_for_one_another_make_no_path_without_an_end() -> None:
     start = time.process_time()
     assert "very many names" in asked_elsewhere(f"import einops as a\n{lines}")
     assert time.process_time() - start < 10
+
+
+def test_the_head_of_a_loop_is_read_in_a_time_that_grows_with_its_length() -> None:
+    names, rows = ",".join(f"a{n}" for n in range(900)), ",".join("0" * 900)
+    loop = ast.parse(f"for {names} in [{rows}]: pass").body[0]
+    assert sum(len(values) for _, values in columns_of(loop)) == 900
 
 
 def test_each_step_of_many_long_paths_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
