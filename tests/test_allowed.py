@@ -52,12 +52,11 @@ def asked_elsewhere(*cells: str) -> str:
             "from torch.nn.utils.weight_norm import WeightNorm\nclass attend(WeightNorm): pass",
             "torch.nn.utils.weight_norm",
         ),
-        ("def attend(q): return torch.nn.RNN.all_weights.fget(q)", "fget"),
         ("def attend(q): return attend.__code__.replace(co_names=('a' + 'b',))", "__code__"),
         ("import logging\ndef attend(q): return logging.currentframe()", "logging.currentframe"),
         (
             "import logging\ndef attend(q): return logging.makeLogRecord({'__red' + 'uce__': q})",
-            "logging.makeLogRecord",
+            "texts put together",
         ),
         ("name = 'exp'\ndef attend(q): return getattr(q, name)()", "getattr"),
         ("def attend(q): return vars(torch)['exp'](q)", "vars"),

@@ -93,6 +93,7 @@ def test_numbers_in_a_text_and_named_tuples_are_not_meant(asked: list[str]) -> N
         (torch, "_C"),
         (torch, "DisableTorchFunction"),
         (torch.Tensor, "__subclasses__"),
+        (torch.Tensor, "_make_subclass"),
         (torch.Tensor(), "__reduce_ex__"),
     ],
 )

@@ -17,8 +17,7 @@ from .syntax import bound_at, called, is_self
 RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType)
 FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if re.match("(f|gi|cr|ag|tb|co)_", name)}
 UNSEEN = {name for name in dir(Tensor) if name.startswith("_make_")}  # tensors of a class that hides what runs
-UNSEEN |= {"all_weights", "currentframe", "fdel", "fget", "fset", "makeLogRecord"}  # what finds what a text names
-UNSEEN |= {"_evaluate", *SHELLS}  # by which an annotation in a text is looked up, and a text is run
+UNSEEN |= {"currentframe", "_evaluate", *SHELLS}  # a frame; by which an annotation in a text is looked up, a text run
 UNSEEN |= listed("""
 register_hook register_prehook register_multi_grad_hook register_post_accumulate_grad_hook saved_tensors_hooks metadata
 save_on_cpu register_module_forward_hook register_module_forward_pre_hook register_module_full_backward_hook

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from ...judging.ordinary import CALLED, DESCRIBING, LEADING, MODULES, READ, is_ordinary_in_torch
-from ...judging.private import RUNNING
+from ...judging.private import RUNNING, UNSEEN
 
 TOOLS = {  # run cells, show errors, or read no text of a submission's as code
     *("IPython", "ipykernel", "autograder", "asttokens", "executing", "pure_eval", "stack_data"),
@@ -32,6 +32,7 @@ NOT_BY_TEXT = "`{name}` was to be found by a text that is not in the code. When 
 KINDS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, ModuleType, type)
 USUAL = DESCRIBING.union(CALLED, READ, ("__annotations__", "__class__", "__wrapped__"))
 OF_PYTHON = {name for kind in KINDS for name in dir(kind) if name.startswith("__")} - USUAL  # they lead everywhere
+OF_PYTHON |= UNSEEN - {"metadata"}  # a usual name of a field
 LISTING = {  # ask for all names of an object, or for those of their own making
     *("IPython", "importlib", "inspect", "traitlets", "unittest.loader.loadTestsFromModule"),
     *("dataclasses._set_new_attribute", "autograder.__getattr__"),
