@@ -13,7 +13,8 @@ from .syntax import called
 
 BUILT = "texts put together"
 METHODS = listed("""
-capitalize casefold center decode encode expandtabs format format_map join ljust lower lstrip partition readline
+capitalize casefold center decode encode expandtabs format format_map join ljust loads lower lstrip partition
+readline
 removeprefix removesuffix rjust rpartition rstrip splitlines strip swapcase title translate upper zfill
 """)
 BUILTINS = listed("ascii bytearray bytes chr dir format open repr str vars")

@@ -24,17 +24,16 @@ def listed(names: str) -> frozenset[str]:
 
 
 MODULES = listed("""
-__future__ abc bisect cmath collections contextlib call:contextlib.redirect_stderr call:contextlib.redirect_stdout
-copy dataclasses call:dataclasses.dataclass datetime decimal enum fractions functools call:functools.wraps heapq
-IPython.display.display itertools json logging math numbers numpy.e numpy.float32 numpy.float64 numpy.inf numpy.int64
-numpy.log numpy.nan numpy.newaxis numpy.pi numpy.prod numpy.sqrt operator pprint random re statistics string
-sys.float_info sys.maxsize sys.stderr sys.stdout sys.version sys.version_info textwrap time torch torch.amp
-torch.backends torch.backends.cuda torch.backends.cudnn.allow_tf32 torch.backends.cudnn.benchmark
+__future__ abc bisect cmath collections contextlib copy dataclasses call:dataclasses.dataclass datetime decimal enum
+fractions functools call:functools.wraps heapq IPython.display.display itertools json logging math numbers numpy.e
+numpy.float32 numpy.float64 numpy.inf numpy.int64 numpy.log numpy.nan numpy.newaxis numpy.pi numpy.prod numpy.sqrt
+operator pprint random re statistics sys.float_info sys.maxsize sys.stderr sys.stdout sys.version sys.version_info
+time torch torch.amp torch.backends torch.backends.cuda torch.backends.cudnn.allow_tf32 torch.backends.cudnn.benchmark
 torch.backends.cudnn.deterministic torch.backends.cudnn.enabled torch.backends.cudnn.is_available
 torch.backends.cudnn.version torch.backends.mps torch.cuda torch.mps torch.nn torch.nn.utils.clip_grad_norm_
 torch.nn.utils.clip_grad_value_ torch.nn.utils.parameters_to_vector torch.nn.utils.parametrize torch.nn.utils.rnn
-torch.nn.utils.vector_to_parameters torch.profiler.record_function
-torch.testing torch.version traceback.format_exc traceback.print_exc types.SimpleNamespace typing typing.* warnings
+torch.nn.utils.vector_to_parameters torch.profiler.record_function torch.testing torch.version traceback.format_exc
+traceback.print_exc types.SimpleNamespace typing typing.* warnings
 """)
 OF_TORCH = (
     listed("""
@@ -48,19 +47,20 @@ stft tensor tensordot typename unique unique_consecutive unravel_index use_deter
 )  # beside its operators, types and numbers: PyTorch has classes that switch the record off, or run things in threads
 ELSEWHERE = (
     listed("""
-asyncio.gather asyncio.run asyncio.sleep base64 breakpoint calendar csv difflib dis.dis einops gc.collect
-getpass.getuser glob google.colab hashlib importlib.metadata.version inspect.getdoc inspect.getfile inspect.getsource
-inspect.getsourcelines inspect.isclass inspect.isfunction call:inspect.signature io.BytesIO io.StringIO
-IPython.display ipywidgets locale matplotlib mpl_toolkits.mplot3d multiprocessing.cpu_count numpy call:numpy.load
-os.chdir os.cpu_count os.environ os.getcwd os.getenv os.getpid os.listdir os.makedirs os.mkdir os.path os.sep pandas
-pathlib pdb.pm pdb.set_trace pickle.dump pickle.dumps PIL platform plotly psutil requests resource.getrusage rich
-scipy seaborn shutil.disk_usage shutil.which sklearn subprocess.check_output subprocess.PIPE subprocess.run sys.argv
-sys.byteorder sys.exc_info sys.executable sys.exit sys.flags sys.getrecursionlimit sys.getrefcount sys.getsizeof
-sys.path sys.platform sys.setrecursionlimit tabulate tempfile timeit.default_timer call:timeit.repeat
-call:timeit.timeit torch.backends.cuda.matmul torch.backends.mkl torch.get_rng_state torch.initial_seed
-call:torch.load torch.nn.attention torch.profiler torch.profiler.ProfilerActivity torch.random
-torch.utils.checkpoint torch.utils.data torchinfo torchvision tqdm traceback tracemalloc unicodedata unittest.main
-unittest.TestCase urllib uuid call:vars zlib
+asyncio.gather asyncio.run asyncio.sleep base64 breakpoint calendar call:contextlib.redirect_stderr
+call:contextlib.redirect_stdout csv difflib dis.dis einops gc.collect getpass.getuser glob google.colab hashlib
+importlib.metadata.version inspect.getdoc inspect.getfile inspect.getsource inspect.getsourcelines inspect.isclass
+inspect.isfunction call:inspect.signature io.BytesIO io.StringIO IPython.display ipywidgets locale matplotlib
+mpl_toolkits.mplot3d multiprocessing.cpu_count numpy call:numpy.load os.chdir os.cpu_count os.environ os.getcwd
+os.getenv os.getpid os.listdir os.makedirs os.mkdir os.path os.sep pandas pathlib pdb.pm pdb.set_trace pickle.dump
+pickle.dumps PIL platform plotly psutil requests resource.getrusage rich scipy seaborn shutil.disk_usage shutil.which
+sklearn string subprocess.check_output subprocess.PIPE subprocess.run sys.argv sys.byteorder sys.exc_info
+sys.executable sys.exit sys.flags sys.getrecursionlimit sys.getrefcount sys.getsizeof sys.path sys.platform
+sys.setrecursionlimit tabulate tempfile textwrap timeit.default_timer call:timeit.repeat call:timeit.timeit
+torch.backends.cuda.matmul torch.backends.mkl torch.get_rng_state torch.initial_seed call:torch.load
+torch.nn.attention torch.profiler torch.profiler.ProfilerActivity torch.random torch.utils.checkpoint torch.utils.data
+torchinfo torchvision tqdm traceback tracemalloc unicodedata unittest.main unittest.TestCase urllib uuid call:vars
+zlib
 """)
 )  # in cells that no exercise leads to: what shows, measures and reads files; `call:` is in a call that shows all of it
 RUN_TEXTS = listed("""
