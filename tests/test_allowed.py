@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.judging import ordinary
-from autograder.judging.allowed import CodeReader
+from autograder.judging.allowed import CodeReader, columns_of
 from autograder.judging.ordinary import MODULES, Paths
 from autograder.judging.syntax import called
 
@@ -52,12 +52,11 @@ def asked_elsewhere(*cells: str) -> str:
             "from torch.nn.utils.weight_norm import WeightNorm\nclass attend(WeightNorm): pass",
             "torch.nn.utils.weight_norm",
         ),
-        ("def attend(q): return torch.nn.RNN.all_weights.fget(q)", "fget"),
         ("def attend(q): return attend.__code__.replace(co_names=('a' + 'b',))", "__code__"),
         ("import logging\ndef attend(q): return logging.currentframe()", "logging.currentframe"),
         (
             "import logging\ndef attend(q): return logging.makeLogRecord({'__red' + 'uce__': q})",
-            "logging.makeLogRecord",
+            "texts put together",
         ),
         ("name = 'exp'\ndef attend(q): return getattr(q, name)()", "getattr"),
         ("def attend(q): return vars(torch)['exp'](q)", "vars"),
@@ -197,7 +196,6 @@ def test_what_no_list_of_ways_round_knew_is_shown_too(code: str, word: str) -> N
         "def attend(q):\n    match q:\n        case int(a) | torch.Size(): return a",
         "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass attend:\n    q: int",
         "import dataclasses as d\n@d.dataclass\nclass attend:\n    q: int",
-        "import contextlib\ndef attend(q, file):\n    with contextlib.redirect_stdout(file): return q",
     ],
 )
 def test_ordinary_code_is_nobodys_business(code: str) -> None:
@@ -323,6 +321,7 @@ def test_what_may_change_the_record_or_a_name_is_shown_wherever_it_is(cell: str)
             "contextlib.redirect_stdout",
         ),
         ("import contextlib\nr = contextlib.redirect_stdout(1)\ndef attend(q): return r", "contextlib.redirect_stdout"),
+        ("from contextlib import redirect_stdout as r\ndef attend(q):\n    with r(q): print('_')\nr(1)", "contextlib."),
         ("import contextlib\nclass R(type(contextlib.suppress())): pass\nattend = R(1)", "type"),
         ("kind = type(int)\ndef attend(q): return kind('X', (torch.Tensor,), {'__torch_' + q: q})", "type"),
         ("def attend(q): return q.__class__.__class__('X', (q.__class__,), {})", "__class__"),
@@ -371,6 +370,8 @@ def test_ones_own_special_methods_are_nobodys_business(code: str) -> None:
         ("class A:\n    def look(self): return self._is_view()\nattend = partial(A.look)", "A.look"),
         ("class A:\n    def look(self): return self._is_view()\n    seen = look(q)\ndef attend(): return A", "look"),
         ("class attend:\n    @staticmethod\n    def look(self): return self._is_view()", "self._is_view"),
+        ("class A:\n    def _is_view(q): pass\nA = torch.Tensor\ndef attend(q): return A._is_view(q)", "_is_view"),
+        ("class A:\n    def _f(q): pass\nfor A in [nn]: pass\ndef attend(q): return A._f(q)", "_f"),
         ("class attend:\n    @grab\n    def look(self): return self._is_view()", "self._is_view"),
         ("class attend:\n    def look(self, q): return super(nn.Module, q)._is_view()", "_is_view"),
         (f"{PEEKING}K = A\ndef attend(q): return K.look(q)", "K.look"),
@@ -392,6 +393,7 @@ def test_a_method_with_another_self_is_a_question(code: str, word: str) -> None:
         "class A:\n    def look(self): return self._x\nclass attend(A):\n    def look(self): return A.look(self)",
         "class attend:\n    def __init__(self):\n        self._x = 1\n        self._f = lambda: self._x",
         "class attend:\n    @classmethod\n    def make(cls): return cls._kinds",
+        "class A:\n    @staticmethod\n    def _half(q): return q / 2\ndef attend(q): return A._half(q)",
         f"{PEEKING}def attend(q: A): return isinstance(q, (A, int)) and A().look()",
         "class A:\n    def half(self): return self.q / 2\nK = A\ndef attend(q): return K.half(q)",
         "class attend(nn.Module):\n    @torch.no_grad()\n    def look(self): return super(attend, self)._x + self._y",
@@ -484,6 +486,57 @@ def test_what_looks_like_an_honest_cell_and_is_none_is_shown(cell: str) -> None:
     assert "a cell uses" in asked_elsewhere(cell)
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "words = ['__glo' + 'bals__']\ndef attend(q): return words",
+        "def attend(q): return ''.join(q)",
+        "def attend(q): return '_{}'.format(q) * 2",
+        "def attend(q): return f'{q}a'",
+        "def attend(q): return f'f_{q}'",
+        "def attend(q): return bytes(q).decode()",
+        "def attend(q): return [chr(n) for n in q]",
+        "def attend(q): return map(str, q)",
+        "def attend(q): return q(attend.__name__)",
+        "def attend(q):\n    try: raise ValueError('a' + q)\n    except ValueError as e: return e.args",
+        "def attend(q): return q(_=1)",
+        "def attend(q):\n    q += '_'\n    return q",
+        "def attend(q): return 'a_b'[1]",
+        "def attend(q): return [c for c in 'a_b']",
+        "def attend(q): return add('__glo', 'bals__')\ndef add(a, b): return a + b",
+        "def attend(q): print('_', q, file=Own())",
+        "def attend(q): return open('a').read()",
+        "def attend(q): return q.replace('x', q)",
+        "def attend(q): return ['abc'.upper(), dir(q)]",
+    ],
+)
+def test_a_text_that_an_exercise_puts_together_is_shown_to_a_person(code: str) -> None:
+    assert asked(code) == "its code uses `texts put together`"
+    assert asked(RIGHT, code.replace("attend", "other")) == ""
+    assert asked(code, allowed=("texts put together", "Own")) == ""
+
+
+@pytest.mark.parametrize("text", ["'__globals__'", "'{0.f_back}'", "('a', 'gi_frame')", "'__glo' 'bals__'"])
+def test_a_private_name_in_a_text_is_shown_wherever_it_is(text: str) -> None:
+    assert "its code uses" in asked(f"words = {text}\ndef attend(q): return words")
+    assert "a cell uses" in asked_elsewhere(f"words = {text}")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def attend(q):\n    if q: raise ValueError('a ' + str(q) + f'{q}')\n    assert q, f'{q} __x'",
+        "import sys\ndef attend(q):\n    print(f'{q}', '_' * 9, str(q), file=sys.stderr)\n    return q",
+        "def attend(q):\n    'Give _x_ back.'\n    return q.double() if attend.__name__ == 'attend' else q",
+        "class attend:\n    def __init__(self, args): self.args = args\n    def look(self): return self.args.rate",
+        "def attend(q): return torch.einsum('bqd,bkd->bqk', q, q), getattr(q, f'head{1}'), {'d_model': 1}",
+        "for name, part in zip('qkv', (1, 2, 3)): print(name)\ndef attend(q): return q.split(1), hasattr(q, '__len__')",
+    ],
+)
+def test_texts_that_are_only_shown_or_written_out_are_nobodys_business(code: str) -> None:
+    assert asked(code) == ""
+
+
 def test_a_cell_that_nobody_can_read_is_shown_where_it_names_the_exercise() -> None:
     assert asked(RIGHT, "attend = (") == "a cell with its name cannot be read"
     assert asked(RIGHT, "other = (") == ""
@@ -572,6 +625,12 @@ def test_names_that_stand_for_one_another_make_no_path_without_an_end() -> None:
     start = time.process_time()
     assert "very many names" in asked_elsewhere(f"import einops as a\n{lines}")
     assert time.process_time() - start < 10
+
+
+def test_the_head_of_a_loop_is_read_in_a_time_that_grows_with_its_length() -> None:
+    names, rows = ",".join(f"a{n}" for n in range(900)), ",".join("0" * 900)
+    loop = ast.parse(f"for {names} in [{rows}]: pass").body[0]
+    assert sum(len(values) for _, values in columns_of(loop)) == 900
 
 
 def test_each_step_of_many_long_paths_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

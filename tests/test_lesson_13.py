@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +17,10 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from autograder.authoring.lesson_package import package_of
+from autograder.grading.grade import question_about
+from autograder.judging.allowed import CodeReader
 from autograder.judging.modules import importable
+from autograder.judging.values import Returned
 from autograder.paths import find_course
 
 from .published_gpt2 import as_published, library_model
@@ -226,3 +230,10 @@ def test_a_file_of_the_real_shape_takes_less_than_two_gigabytes(tmp_path: Path) 
     shape, megabytes = done.stdout.splitlines()
     assert shape == "124439808 1 64 50257 True"
     assert int(megabytes) < 2000
+
+
+def test_a_word_that_is_allowed_in_the_source_is_nothing_that_has_to_run() -> None:
+    submission: Any = SimpleNamespace(lesson=SimpleNamespace(key=KEY), seed=5)
+    reader = CodeReader([KEY.source.reference], [])
+    for exercise in ("learn_merges", "split_word"):
+        assert question_about(submission, exercise, [Returned([])], reader) == ""

@@ -214,3 +214,9 @@ def test_a_class_whose_objects_run_unseen_is_said_to_be_odd() -> None:
 def test_the_source_of_a_callable_object_is_that_of_its_class() -> None:
     assert "factor = 2" in source_of(Doubling())[0]
     assert "def right" in source_of(functools.partial(right))[0]
+
+
+def test_a_check_asks_for_gradients_whatever_a_cell_has_set() -> None:
+    check = Check("double", "recorded", 1, "Recorded.", lambda double, _draw: double(torch.is_grad_enabled()))
+    with torch.no_grad():
+        assert check.values(lambda enabled: enabled, 0).tree is True

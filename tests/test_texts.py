@@ -1,8 +1,14 @@
 """No library runs a text as code for a submission."""
 
 import ast
+import builtins
 import collections
+import contextlib
+import copy
 import dataclasses
+import functools
+import inspect
+import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -10,6 +16,7 @@ from types import FunctionType
 
 import matplotlib as mpl
 import pytest
+import torch
 from matplotlib import pyplot as plt
 
 from autograder.grading.sandbox import server, texts
@@ -74,6 +81,78 @@ def test_numbers_in_a_text_and_named_tuples_are_not_meant(asked: list[str]) -> N
     assert set(asked) == {""}
 
 
+@pytest.mark.parametrize(
+    ("thing", "name"),
+    [
+        (run_as, "__globals__"),
+        (run_as, "__builtins__"),
+        (print, "__self__"),
+        (sys._getframe(), "f_back"),
+        (sys, "settrace"),
+        (torch, "sys"),
+        (torch, "_C"),
+        (torch, "DisableTorchFunction"),
+        (torch.Tensor, "__subclasses__"),
+        (torch.Tensor, "_make_subclass"),
+        (torch.Tensor(), "__reduce_ex__"),
+    ],
+)
+def test_no_library_finds_by_a_text_what_leads_everywhere(thing: object, name: str) -> None:
+    find = texts.by_written_names(getattr)
+    with pytest.raises(RuntimeError, match="text that is not in the code"):
+        run_as("torch.nn.utils.prune", lambda: find(thing, name))
+
+
+class Word(str):
+    """A text that says it is another one."""
+
+    __slots__ = ()
+
+    def __eq__(self, _other: object) -> bool:
+        return False
+
+    def __hash__(self) -> int:
+        return 0
+
+
+def test_no_library_sets_by_a_text_what_changes_a_function() -> None:
+    name = Word("".join(("__defaults", "__")))
+    with pytest.raises(RuntimeError, match="`__defaults__` was to be found"):
+        texts.by_written_names(setattr)(run_as, name, ())
+
+
+def test_what_libraries_find_every_day_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    for real in (getattr, setattr):
+        monkeypatch.setitem(vars(builtins), real.__name__, texts.by_written_names(real))
+
+    @dataclasses.dataclass(frozen=True)
+    class First:
+        a: int = 0
+
+    @functools.wraps(run_as)
+    def own() -> None:
+        pass
+
+    assert own.__name__ == "run_as"
+    assert copy.deepcopy(torch.nn.LSTM(1, 1)).all_weights
+    assert inspect.getmembers(First)
+    with torch.random.fork_rng(), contextlib.redirect_stdout(io.StringIO()):
+        torch.save(torch.ones(1), io.BytesIO())
+    assert getattr(run_as, "__globals__")  # noqa: B009 - the name is in the code
+
+
+def test_a_frame_is_given_to_whoever_writes_its_name() -> None:
+    def ask(name: str) -> None:
+        texts.look("object.__getattr__", (None, name))
+
+    def ask_openly() -> None:
+        texts.look("object.__getattr__", (None, "gi_frame"))
+
+    ask_openly()
+    with pytest.raises(RuntimeError, match="`gi_frame` was to be found"):
+        ask("gi_frame")
+
+
 def test_the_hook_says_what_is_wrong() -> None:
     with pytest.raises(RuntimeError, match="numpy was to run a text as code"):
         run_as("numpy.testing", lambda: run_as("numpy.lib", partial(texts.look, "compile", ())))
@@ -83,6 +162,8 @@ def test_the_hook_says_what_is_wrong() -> None:
 def other_ways_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     for owner, name in ((dataclasses, "_process_class"), (plt, "importlib")):
         monkeypatch.setattr(owner, name, getattr(owner, name))
+    for real in (getattr, setattr):  # put back by no call of theirs
+        monkeypatch.setitem(vars(builtins), real.__name__, real)
     texts.close_other_ways()
 
 

@@ -1,12 +1,16 @@
 """Grading runs in threads: what belongs to the process is the same afterward, on every Python."""
 
+import builtins
 import sys
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar
 
+import pytest
 import torch
+import tqdm
 
+from autograder.grading.sandbox.not_graded import replace_what_is_not_run
 from autograder.judging.answer_key import AnswerKey, LessonSource, load_answer_key
 from autograder.judging.parsing import read_statements
 
@@ -102,3 +106,12 @@ def test_threads_that_read_code_do_not_disturb_one_another() -> None:
             assert list(pool.map(read, range(4))) == [3000] * 4
     finally:
         sys.setswitchinterval(interval)
+
+
+def test_a_progress_bar_leaves_no_thread_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    monkeypatch.setattr(tqdm.tqdm, "monitor_interval", 10)
+    for owner, name in ((builtins, "input"), (builtins, "open"), (torch, "compile"), (torch.nn.Module, "compile")):
+        monkeypatch.setattr(owner, name, getattr(owner, name))
+    replace_what_is_not_run()
+    assert tqdm.tqdm.monitor_interval == 0

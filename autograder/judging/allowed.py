@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import chain, starmap
 
 from ..errors import escaped
+from .built_texts import BUILT, texts_in
 from .ordinary import (
     ASKED_ABOUT,
     BY_NAME,
@@ -88,7 +89,7 @@ class CodeReader:
     def question_elsewhere(self, known: Collection[str] = ()) -> str:
         """Return what in any cell of the student's own may change what is recorded, or what a name means; or ''."""
         magics = (f"%{name}" for source in self._own for name in source.magics if name not in MAGICS)
-        word = next(chain(self._words(self._own_nodes(), ELSEWHERE.union(known)), magics), "")
+        word = next(chain(self._words(self._own_nodes(), ELSEWHERE.union(known, (BUILT,))), magics), "")
         if word:
             return f"a cell uses `{shown_word(word)}`"
         return "" if all(source.can_be_read for source in self._own) else "a cell cannot be read"
@@ -104,9 +105,10 @@ class CodeReader:
         paths = Paths(self._modules.union(known), self._lesson)
         nodes = list(nodes)
         words = chain(
-            (word for node in nodes for word in words_in(node, self._names, paths)),
+            (word for node in nodes for word in words_in(node, self._names, paths, self._classes.methods)),
             (name for node in nodes for name in map(called, ast.walk(node)) if name in self._rebound),
             (word for node in nodes for word in with_another_self(node, self._classes)),
+            (word for node in nodes for word in texts_in(node)),
         )
         return (word for word in words if word not in known)
 
@@ -116,13 +118,14 @@ def shown_word(word: str) -> str:
     return escaped(word)[:MOST_SHOWN]
 
 
-def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths) -> Iterator[str]:
+def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths, methods: Collection[str] = ()) -> Iterator[str]:
     """Yield what is not ordinary in a statement: modules, private names, built-ins that run a text.
 
     Args:
         node: the statement.
         names: what names of all cells stand for that lead into modules.
         ordinary_paths: says where paths lead, and knows the modules that it may use.
+        methods: those of one's own classes, such as `Kind._method`.
     """
     parts, outside, modules = list(ast.walk(node)), wanted_by(node), ordinary_paths.modules
     names = with_renamed(parts, {name: names[name] for name in outside if name in names})
@@ -148,7 +151,8 @@ def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths) -> Iterator[st
         yield from chain(set_in_module(part, names), unseen_in(part))
         leading += [word for word, owner in reached if word in LEADING and owner and not path_of(owner, names)]
         for word, owner in reached:
-            if word in READ and isinstance(getattr(part, "ctx", None), ast.Load):
+            owned = f"{getattr(owner, 'id', '')}.{word}" in methods
+            if owned or (word in READ and isinstance(getattr(part, "ctx", None), ast.Load)):
                 continue
             borrowed = word in CALLED and id(part) not in bases and is_borrowed(part, owner)
             if borrowed or (is_private(word, owner) and not (word == "__class__" and id(part) in described)):
@@ -367,5 +371,5 @@ def columns(target: ast.AST, rows: ast.AST) -> Iterator[tuple[ast.AST, Sequence[
         return
     values = getattr(rows, "elts", [None])
     yield target, values
-    for n, name in enumerate(names):
+    for n, name in enumerate(names if len(values) <= MOST_STEPS else ()):
         yield name, [row.elts[n] if isinstance(row, ast.Tuple) and n < len(row.elts) else None for row in values]

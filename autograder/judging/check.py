@@ -80,6 +80,7 @@ class Check:
             LESSON_CODE,
             noticing(ran),
             torch.random.fork_rng(devices=[]),
+            torch.enable_grad(),  # whatever a cell has set
         ):  # what work draws, as dropout does, is repeatable too
             # not torch.manual_seed, which prepares every kind of device; and no number that work may seed with itself
             torch.default_generator.manual_seed(seed + OTHER_SEED)

@@ -24,17 +24,16 @@ def listed(names: str) -> frozenset[str]:
 
 
 MODULES = listed("""
-__future__ abc bisect cmath collections contextlib call:contextlib.redirect_stderr call:contextlib.redirect_stdout
-copy dataclasses call:dataclasses.dataclass datetime decimal enum fractions functools call:functools.wraps heapq
-IPython.display.display itertools json logging math numbers numpy.e numpy.float32 numpy.float64 numpy.inf numpy.int64
-numpy.log numpy.nan numpy.newaxis numpy.pi numpy.prod numpy.sqrt operator pprint random re statistics string
-sys.float_info sys.maxsize sys.stderr sys.stdout sys.version sys.version_info textwrap time torch torch.amp
-torch.backends torch.backends.cuda torch.backends.cudnn.allow_tf32 torch.backends.cudnn.benchmark
+__future__ abc bisect cmath collections contextlib copy dataclasses call:dataclasses.dataclass datetime decimal enum
+fractions functools call:functools.wraps heapq IPython.display.display itertools json logging math numbers numpy.e
+numpy.float32 numpy.float64 numpy.inf numpy.int64 numpy.log numpy.nan numpy.newaxis numpy.pi numpy.prod numpy.sqrt
+operator pprint random re statistics sys.float_info sys.maxsize sys.stderr sys.stdout sys.version sys.version_info
+time torch torch.amp torch.backends torch.backends.cuda torch.backends.cudnn.allow_tf32 torch.backends.cudnn.benchmark
 torch.backends.cudnn.deterministic torch.backends.cudnn.enabled torch.backends.cudnn.is_available
 torch.backends.cudnn.version torch.backends.mps torch.cuda torch.mps torch.nn torch.nn.utils.clip_grad_norm_
 torch.nn.utils.clip_grad_value_ torch.nn.utils.parameters_to_vector torch.nn.utils.parametrize torch.nn.utils.rnn
-torch.nn.utils.vector_to_parameters torch.profiler.record_function
-torch.testing torch.version traceback.format_exc traceback.print_exc types.SimpleNamespace typing typing.* warnings
+torch.nn.utils.vector_to_parameters torch.profiler.record_function torch.testing torch.version traceback.format_exc
+traceback.print_exc types.SimpleNamespace typing typing.* warnings
 """)
 OF_TORCH = (
     listed("""
@@ -48,32 +47,31 @@ stft tensor tensordot typename unique unique_consecutive unravel_index use_deter
 )  # beside its operators, types and numbers: PyTorch has classes that switch the record off, or run things in threads
 ELSEWHERE = (
     listed("""
-asyncio.gather asyncio.run asyncio.sleep base64 breakpoint calendar csv difflib dis.dis einops gc.collect
-getpass.getuser glob google.colab hashlib importlib.metadata.version inspect.getdoc inspect.getfile inspect.getsource
-inspect.getsourcelines inspect.isclass inspect.isfunction call:inspect.signature io.BytesIO io.StringIO
-IPython.display ipywidgets locale matplotlib mpl_toolkits.mplot3d multiprocessing.cpu_count numpy call:numpy.load
-os.chdir os.cpu_count os.environ os.getcwd os.getenv os.getpid os.listdir os.makedirs os.mkdir os.path os.sep pandas
-pathlib pdb.pm pdb.set_trace pickle.dump pickle.dumps PIL platform plotly psutil requests resource.getrusage rich
-scipy seaborn shutil.disk_usage shutil.which sklearn subprocess.check_output subprocess.PIPE subprocess.run sys.argv
-sys.byteorder sys.exc_info sys.executable sys.exit sys.flags sys.getrecursionlimit sys.getrefcount sys.getsizeof
-sys.path sys.platform sys.setrecursionlimit tabulate tempfile timeit.default_timer call:timeit.repeat
-call:timeit.timeit torch.backends.cuda.matmul torch.backends.mkl torch.get_rng_state torch.initial_seed
-call:torch.load torch.nn.attention torch.profiler torch.profiler.ProfilerActivity torch.random
-torch.utils.checkpoint torch.utils.data torchinfo torchvision tqdm traceback tracemalloc unicodedata unittest.main
-unittest.TestCase urllib uuid call:vars zlib
+asyncio.gather asyncio.run asyncio.sleep base64 breakpoint calendar call:contextlib.redirect_stderr
+call:contextlib.redirect_stdout csv difflib dis.dis einops gc.collect getpass.getuser glob google.colab hashlib
+importlib.metadata.version inspect.getdoc inspect.getfile inspect.getsource inspect.getsourcelines inspect.isclass
+inspect.isfunction call:inspect.signature io.BytesIO io.StringIO IPython.display ipywidgets locale matplotlib
+mpl_toolkits.mplot3d multiprocessing.cpu_count numpy call:numpy.load os.chdir os.cpu_count os.environ os.getcwd
+os.getenv os.getpid os.listdir os.makedirs os.mkdir os.path os.sep pandas pathlib pdb.pm pdb.set_trace pickle.dump
+pickle.dumps PIL platform plotly psutil requests resource.getrusage rich scipy seaborn shutil.disk_usage shutil.which
+sklearn string subprocess.check_output subprocess.PIPE subprocess.run sys.argv sys.byteorder sys.exc_info
+sys.executable sys.exit sys.flags sys.getrecursionlimit sys.getrefcount sys.getsizeof sys.path sys.platform
+sys.setrecursionlimit tabulate tempfile textwrap timeit.default_timer call:timeit.repeat call:timeit.timeit
+torch.backends.cuda.matmul torch.backends.mkl torch.get_rng_state torch.initial_seed call:torch.load
+torch.nn.attention torch.profiler torch.profiler.ProfilerActivity torch.random torch.utils.checkpoint torch.utils.data
+torchinfo torchvision tqdm traceback tracemalloc unicodedata unittest.main unittest.TestCase urllib uuid call:vars
+zlib
 """)
 )  # in cells that no exercise leads to: what shows, measures and reads files; `call:` is in a call that shows all of it
 RUN_TEXTS = listed("""
 __future__.barry_as_FLUFL contextlib.redirect_stderr contextlib.redirect_stdout copy.dispatch_table
 dataclasses.dataclass dataclasses.make_dataclass enum.global_enum functools.singledispatch
 functools.singledispatchmethod functools.update_wrapper functools.wraps inspect.signature logging.captureWarnings
-logging.config logging.currentframe logging.handlers logging.makeLogRecord logging.setLoggerClass
-logging.setLogRecordFactory matplotlib.backends
-matplotlib.sphinxext matplotlib.testing numpy.info numpy.load operator.attrgetter operator.methodcaller pandas.eval
-pandas.read_pickle PIL.ImageMath sklearn.utils string.Formatter timeit.repeat timeit.timeit torch.autograd.graph
-torch.autograd.profiler_util torch.cuda.CUDAPluggableAllocator torch.load torch.nn.utils.parametrizations
-torch.nn.utils.prune torch.nn.utils.spectral_norm torch.nn.utils.weight_norm torch.random
-typing.get_type_hints unittest.mock
+logging.config logging.currentframe logging.handlers logging.setLoggerClass logging.setLogRecordFactory
+matplotlib.backends matplotlib.sphinxext matplotlib.testing numpy.info numpy.load operator.attrgetter
+operator.methodcaller pandas.eval pandas.read_pickle PIL.ImageMath sklearn.utils string.Formatter timeit.repeat
+timeit.timeit torch.autograd.graph torch.autograd.profiler_util torch.cuda.CUDAPluggableAllocator torch.load
+torch.random typing.get_type_hints unittest.mock
 """)  # in those modules, what finds or runs something that a text names, knows how inputs were drawn, or keeps hooks
 LEADING = listed("""
 asyncio autograder builtins concurrent ctypes gc importlib inspect joblib multiprocessing os pickle subprocess sys
@@ -190,7 +188,7 @@ class Paths:
 
 def is_ordinary_in_torch(name: str) -> bool:
     """Say whether `torch.<name>` is an operator, a type, a number or a helper; a module is asked about itself."""
-    value = getattr(torch, name, None)
+    value = vars(torch).get(name)
     plain = (torch.dtype, torch.layout, torch.memory_format, float, int, str, types.ModuleType, types.NoneType)
     return name in OF_TORCH or isinstance(value, plain) or hasattr(torch._C._VariableFunctions, name)
 

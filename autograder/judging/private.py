@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import types
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -16,8 +17,7 @@ from .syntax import bound_at, called, is_self
 RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType)
 FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if re.match("(f|gi|cr|ag|tb|co)_", name)}
 UNSEEN = {name for name in dir(Tensor) if name.startswith("_make_")}  # tensors of a class that hides what runs
-UNSEEN |= {"all_weights", "currentframe", "fdel", "fget", "fset", "makeLogRecord"}  # what finds what a text names
-UNSEEN |= {"_evaluate", *SHELLS}  # by which an annotation in a text is looked up, and a text is run
+UNSEEN |= {"currentframe", "_evaluate", *SHELLS}  # a frame; by which an annotation in a text is looked up, a text run
 UNSEEN |= listed("""
 register_hook register_prehook register_multi_grad_hook register_post_accumulate_grad_hook saved_tensors_hooks metadata
 save_on_cpu register_module_forward_hook register_module_forward_pre_hook register_module_full_backward_hook
@@ -39,11 +39,13 @@ class OwnClasses:
         names: their names.
         private: those of their methods that use a private name of their object, and need it to be theirs.
         escape: whether a class may be the value of any expression.
+        methods: all that they define, such as `Kind._method`, where nothing else has the class's name.
     """
 
     names: frozenset[str]
     private: frozenset[str]
     escape: bool
+    methods: frozenset[str]
 
 
 def own_classes(nodes: Collection[ast.stmt], own: Collection[ast.stmt]) -> OwnClasses:
@@ -52,7 +54,10 @@ def own_classes(nodes: Collection[ast.stmt], own: Collection[ast.stmt]) -> OwnCl
     methods = [method for kind in classes for method in methods_of(kind) if not method.decorator_list]
     names = frozenset(kind.name for kind in classes)
     private = frozenset(m.name for m in methods if any(uses_private(part, m) for part in ast.walk(m)))
-    return OwnClasses(names, private, bool(private) and any(is_given_away(node, names) for node in own))
+    bound = Counter(name for node in nodes for part in ast.walk(node) for name in bound_at(part))
+    defined = (f"{kind.name}.{m.name}" for kind in classes if bound[kind.name] == 1 for m in methods_of(kind))
+    own_ones = frozenset(name for name in defined if name.split(".")[1] not in (*UNSEEN, *dir(Tensor)))
+    return OwnClasses(names, private, bool(private) and any(is_given_away(node, names) for node in own), own_ones)
 
 
 def with_another_self(node: ast.stmt, classes: OwnClasses) -> Iterator[str]:

@@ -21,7 +21,18 @@ from checks import (
 )
 from torch import Tensor, nn
 
-from autograder.checks import Inputs, check
+from autograder.checks import Inputs, allow, check
+
+MAY_JOIN_TOKENS = allow(
+    "learn_merges",
+    "texts put together",
+    because="Tokens are texts, and merging is joining them.",
+)
+MAY_JOIN_PAIRS = allow(
+    "split_word",
+    "texts put together",
+    because="Tokens are texts, and merging is joining them.",
+)
 
 # Byte pairs
 

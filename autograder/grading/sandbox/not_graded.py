@@ -82,6 +82,8 @@ def replace_what_is_not_run() -> None:
         sys.modules[module.__name__] = module
     builtins.input, builtins.open = nothing_typed, open_by_name
     torch.compile = not_compiled
+    if tqdm := sys.modules.get("tqdm"):  # which PyTorch imports
+        tqdm.tqdm.monitor_interval = 0  # else a thread of its own looks after the bars for ever
     torch.nn.Module.compile = lambda *_, **__: say("compile")  # type: ignore[method-assign]
 
 

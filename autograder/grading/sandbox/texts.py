@@ -1,17 +1,25 @@
-"""No library runs a text as code for a submission: nobody has read it, and it can change whatever runs after it.
+"""No library runs a text as code for a submission, or finds by a text what leads to all that Python has.
 
-A table's `query` is one way of many, so Python's own audit events are watched, whatever leads to them. Source: PEP 578.
+Nobody has read such a text, and it can change whatever runs after it. A table's `query` is one way of many, so Python's
+own audit events are watched, whatever leads to them, and what libraries find things by. Source: PEP 578.
 """
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
+import functools
 import sys
 import types
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
+
+import torch
+
+from ...judging.ordinary import CALLED, DESCRIBING, LEADING, MODULES, READ, is_ordinary_in_torch
+from ...judging.private import RUNNING, UNSEEN
 
 TOOLS = {  # run cells, show errors, or read no text of a submission's as code
     *("IPython", "ipykernel", "autograder", "asttokens", "executing", "pure_eval", "stack_data"),
@@ -20,6 +28,17 @@ TOOLS = {  # run cells, show errors, or read no text of a submission's as code
 PROCESS_CLASS: Callable[..., type] = dataclasses._process_class  # type: ignore[attr-defined]
 NO_OTHER_CODE = "The code of a function was to be changed, which nobody could read. Write another function."
 REFUSED = "{library} was to run a text as code. Nobody reads texts, so none is run when graded: write it as Python."
+NOT_BY_TEXT = "`{name}` was to be found by a text that is not in the code. When graded, write the name itself."
+KINDS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, ModuleType, type)
+USUAL = DESCRIBING.union(CALLED, READ, ("__annotations__", "__class__", "__wrapped__"))
+OF_PYTHON = {name for kind in KINDS for name in dir(kind) if name.startswith("__")} - USUAL  # they lead everywhere
+OF_PYTHON |= UNSEEN - {"metadata"}  # a usual name of a field
+LISTING = {  # ask for all names of an object, or for those of their own making
+    *("IPython", "importlib", "inspect", "traitlets", "unittest.loader.loadTestsFromModule"),
+    *("dataclasses._set_new_attribute", "autograder.__getattr__"),
+}
+STREAMS = ("stdin", "stdout", "stderr")
+INSIDE = frozenset(map(id, (*RUNNING, types.CodeType)))
 
 
 @lru_cache(maxsize=1)
@@ -30,7 +49,9 @@ def refuse_texts() -> None:
 
 
 def close_other_ways() -> None:
-    """Refuse two texts that no event tells of: the hooks of a figure, and a name that a dataclass's code is made of."""
+    """Refuse texts that no event tells of: a figure's hooks, names of a dataclass's fields, and of what is private."""
+    for real in (getattr, setattr):
+        setattr(builtins, real.__name__, by_written_names(real))
     dataclasses._process_class = partial(process_class, PROCESS_CLASS)  # type: ignore[attr-defined]
     if "matplotlib.pyplot" in sys.modules:
         vars(sys.modules["matplotlib.pyplot"])["importlib"] = None
@@ -48,6 +69,9 @@ def look(event: str, details: Sequence[object]) -> None:
     """Stop where a library runs a text, unless it is being imported, and where a function is to get other code."""
     if event in ("compile", "exec") and (library := library_at(sys._getframe(1))):
         raise RuntimeError(REFUSED.format(library=library))
+    is_frame = event == "object.__getattr__" and str(details[1]).endswith("_frame")
+    if is_frame and not may_name(str(details[1]), sys._getframe(1)):
+        raise RuntimeError(NOT_BY_TEXT.format(name=details[1]))
     changes = event == "code.__new__" or (event == "object.__setattr__" and details[1] == "__code__")
     if changes and sys._getframe(1).f_globals is not vars(types):  # which marks generators that can be awaited
         raise RuntimeError(NO_OTHER_CODE)
@@ -67,3 +91,48 @@ def library_at(frame: FrameType | None) -> str:
             library = package
         frame = frame.f_back
     return library
+
+
+def by_written_names(real: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what does as `getattr` or `setattr` does, but for names that lead everywhere and that no code shows."""
+
+    def find(thing: Any, name: Any, *rest: Any) -> Any:
+        word = str.__str__(name) if isinstance(name, str) else ""  # a class of its own might call itself something else
+        if leads_on(thing, word) and not may_name(word, sys._getframe(1)):
+            raise RuntimeError(NOT_BY_TEXT.format(name=word))
+        return real(thing, name, *rest)
+
+    find.__name__ = find.__qualname__ = real.__name__
+    return find
+
+
+def leads_on(thing: object, name: str) -> bool:
+    """Say whether a name leads from an object to what Python or the recorders are made of."""
+    kind = type(thing)
+    if kind is not ModuleType:
+        return name in OF_PYTHON or id(kind) in INSIDE
+    package, found = str(vars(thing).get("__name__")).split(".")[0], vars(thing).get(name)
+    if package == "torch":  # what is C's own may switch the record off
+        if type(found) is ModuleType:
+            return vars(found).get("__name__") not in MODULES
+        return name.startswith("_") or (hasattr(torch._C, name) and not is_ordinary_in_torch(name))
+    return name in OF_PYTHON or (package in LEADING and name not in STREAMS)
+
+
+def may_name(name: str, frame: FrameType) -> bool:
+    """Say whether the code that asks for a name shows it, or is one that looks at all there is, or is imported."""
+    code = frame.f_code
+    shown = (*code.co_names, *(text for each in code.co_consts for text in (each if type(each) is tuple else (each,))))
+    return name in shown or (name == "__dict__" and frame.f_globals is vars(functools)) or is_listing(frame)
+
+
+def is_listing(frame: FrameType | None) -> bool:
+    """Say whether a library that asks for all names of an object, or imports one, is between a frame and a cell."""
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__", ""))
+        if module == "__main__" or vars(sys.modules.get(module, sys)) is not frame.f_globals:
+            return False
+        if not {module.split(".")[0], f"{module}.{frame.f_code.co_name}"}.isdisjoint(LISTING):
+            return True
+        frame = frame.f_back
+    return False

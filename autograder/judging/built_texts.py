@@ -1,0 +1,94 @@
+"""Texts that code puts together, or that name what is private: no reader sees what a library finds by them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .ordinary import CALLED, DESCRIBING, listed
+from .private import FRAMES, is_own, is_private
+from .syntax import called
+
+BUILT = "texts put together"
+METHODS = listed("""
+capitalize casefold center decode encode expandtabs format format_map join ljust loads lower lstrip partition
+readline
+removeprefix removesuffix rjust rpartition rstrip splitlines strip swapcase title translate upper zfill
+""")
+BUILTINS = listed("ascii bytearray bytes chr dir format open repr str vars")
+TELLING = listed("__doc__ __file__ __module__ __name__ __qualname__ __slots__ _fields args")  # attributes
+QUIET = listed("debug display error info log print warn warning")  # what these are given is only shown
+PLAIN_START = re.compile("[A-Za-z]{3}")
+APART = (ast.Subscript, ast.Starred, ast.For, ast.comprehension)
+AT_AN_END = re.compile("^_|_$|__")
+
+
+def texts_in(node: ast.AST) -> Iterator[str]:
+    """Yield private names in a statement's texts, and `BUILT` for each text that it puts together.
+
+    What is only shown to somebody counts for neither. An underscore at an end of a text is a part of a private name.
+    """
+    parts = list(ast.walk(node))
+    shown = {id(inner) for part in parts for each in shown_by(part) for inner in ast.walk(each)}
+    for part in parts:
+        if id(part) in shown:
+            continue
+        if isinstance(part, ast.Constant):
+            yield from private_in(part.value)
+        elif puts_together(part):
+            yield BUILT
+
+
+def shown_by(part: ast.AST) -> Sequence[ast.AST]:
+    """Return the expressions in a node that are only shown or compared, or whose text is read with the node's own."""
+    match part:
+        case ast.Raise():
+            return [part]
+        case ast.Assert(msg=ast.AST() as message):
+            return [message]
+        case ast.Expr(value=ast.Constant() | ast.Call(func=ast.Name(id="dir"))):
+            return [part]
+        case ast.Call(args=args) if called(part) in QUIET:
+            files = (keyword.value for keyword in part.keywords if keyword.arg == "file")
+            return args if all(getattr(file, "attr", "") in ("stdout", "stderr") for file in files) else []
+        case ast.JoinedStr(values=values):
+            return [value for value in values if isinstance(value, ast.Constant)]
+        case ast.Compare(left=left, comparators=others):
+            return [each for each in (left, *others) if isinstance(each, ast.Attribute)]
+    return []
+
+
+def private_in(text: object) -> Iterator[str]:
+    """Yield the private names in a text, and `BUILT` where it may be a part of one."""
+    if not isinstance(text, str):
+        return
+    names = [name for name in re.findall(r"\w+", text) if name in FRAMES or is_private(name, None)]
+    yield from (name for name in names if name != "__main__")
+    if not names and AT_AN_END.search(text) and text not in DESCRIBING | CALLED:
+        yield BUILT
+
+
+def puts_together(part: ast.AST) -> bool:
+    """Say whether an expression makes a text of others, cuts one, or gives an object's name as a text."""
+    match part:
+        case ast.BinOp() | ast.AugAssign():
+            return any(map(is_text, ast.iter_child_nodes(part)))
+        case ast.JoinedStr(values=values):
+            return not (values and PLAIN_START.match(str(getattr(values[0], "value", ""))))
+        case ast.Call(func=ast.Name(id=name)):
+            return name in BUILTINS or (name == "map" and getattr(part.args[0], "id", "") in BUILTINS)
+        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=given):
+            return name in METHODS or is_text(owner) or (name == "replace" and len(given) > 1)
+        case ast.Attribute(value=owner, attr=name):
+            return name in TELLING and not (is_own(owner) and name == "args")
+        case ast.keyword(arg=str(name)):
+            return bool(AT_AN_END.search(name))
+    taken_apart: Any = getattr(part, "iter", None) or getattr(part, "value", part)
+    return isinstance(part, APART) and is_text(taken_apart) and "_" in ast.unparse(taken_apart)
+
+
+def is_text(node: ast.AST) -> bool:
+    """Say whether an expression is a text that is written out, also one with values in it."""
+    return isinstance(node, ast.JoinedStr) or isinstance(getattr(node, "value", None), str)
