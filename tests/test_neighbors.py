@@ -25,7 +25,30 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
 @pytest.mark.parametrize(
     ("before", "after", "piece", "change"),
     [
-        ("return arange(x)", "return arange(x + 1)", "arange(x)", "with its end moved by one"),
+        ("return arange(x)", "return arange(x + 1)", "arange(x)", "with `x` larger by one"),
+        ("return x.squeeze()", "return x.squeeze(dim=-1)", "x.squeeze()", "along one axis"),
+        (
+            "return x.repeat_interleave(2)",
+            "return x.repeat_interleave(2, dim=1)",
+            "x.repeat_interleave(2)",
+            "along one axis",
+        ),
+        (
+            "return [z for z in x if y.get(z)]",
+            "return [z for z in x if y.get(z) is not None]",
+            "y.get(z)",
+            "if it asks whether that is None instead of whether it is true",
+        ),
+        ("return x[:, y] + y", "return y[:, x] + x", "return x[:, y] + y", "with `x` and `y` exchanged"),
+        ("y = f(x)\nx = 2\nreturn y", "x = 2\ny = f(x)\nreturn y", "y = f(x)", "if it comes after the next line"),
+        (
+            "x = x * 2\nreturn x",
+            "if True:\n    x = x * 2\n    y = y * 2\nreturn x",
+            "x = x * 2",
+            "with the same for `y`",
+        ),
+        ("return x @ x", "return (x @ x).mT", "x @ x", "if it is transposed"),
+        ("return 2 * x", "return 2 * (x * y)", "2 * x", "with `y` as one more factor of `x`"),
         ("return torch.eye(2) @ x", "return torch.eye(2, dtype=x.dtype) @ x", "torch.eye(2)", "with the dtype of `x`"),
         ("return x.float() @ y", "return x @ y", ".float()", ""),
         ("return F.dropout(x, 0.1)", "return x", "F.dropout(…)", ""),

@@ -9,7 +9,16 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from .larger_edits import argument_for_default, caller_kept, moved_out, none_asked, not_added_up
+from .larger_edits import (
+    argument_for_default,
+    caller_kept,
+    done_to_another,
+    moved_out,
+    names_exchanged,
+    none_asked,
+    not_added_up,
+    order_changed,
+)
 from .sentences import CHANGES
 from .site import (
     Change,
@@ -232,6 +241,7 @@ def sign_added(site: Site) -> Iterator[Change]:
             return
     if site.node in cases and isinstance(site.node, ast.BinOp | ast.Call | ast.Name | ast.Subscript):
         yield site.becomes("opposite sign", made("-A", A=site.node))
+        yield site.becomes("transposed", made("A.mT", A=site.node))
 
 
 def returned_or_raised(site: Site) -> Iterator[Change]:
@@ -241,6 +251,10 @@ def returned_or_raised(site: Site) -> Iterator[Change]:
             yield site.becomes("raised for returned", ast.Raise(call, None))
         case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[first, *_])):
             yield site.becomes("returned for printed", ast.Return(first))
+
+
+MOST_JOINED = 4  # sizes: with so many, an axis was split
+AND_BACK = "there and back"  # whoever exchanges two axes where one is split does so again where they are joined
 
 
 def cut_anew(site: Site) -> Iterator[Change]:
@@ -253,7 +267,11 @@ def cut_anew(site: Site) -> Iterator[Change]:
                 turned = made(f"A.transpose({axes})", A=owner)
                 yield site.becomes("turned instead", turned, name=name)
                 func = with_fields(func, value=turned, attr="reshape" if name == "view" else name)
-                yield site.becomes("turned first", with_fields(node, func=func))
+                alike = AND_BACK if axes == "1, 2" and len(node.args) < MOST_JOINED else ""
+                yield Change(with_fields(node, func=func), site.code(), CHANGES["turned first"], alike=alike)
+            if len(node.args) >= MOST_JOINED:
+                split = made("A.transpose(1, 2)", A=node)
+                yield Change(split, site.code(), CHANGES["turned too"], alike=AND_BACK)
             for i in range(1, len(node.args) - 1):
                 sizes = [*node.args[:i], node.args[i + 1], node.args[i], *node.args[i + 2 :]]
                 cut = with_fields(node, args=sizes)
@@ -343,6 +361,6 @@ OPERATORS: Mapping[Size, Sequence[Operator]] = {
         *(none_asked, not_added_up, returned_or_raised, new_not_in_place, other_comparison, exchanged, steps_swapped),
         *(inverted, sibling_called, method_added, sign_added, cut_anew),
     ),
-    Size.WHOLE: (caller_kept, axes_in_front),
+    Size.WHOLE: (names_exchanged, done_to_another, order_changed, caller_kept, axes_in_front),
     Size.NAME: (other_name,),
 }

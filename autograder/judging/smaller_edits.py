@@ -136,7 +136,7 @@ REDUCED = (
     *("sum", "mean", "prod", "amax", "amin", "max", "min", "std", "var", "logsumexp", "norm", "any", "all"),
     *("argmax", "argmin"),
 )
-ALONG = (*REDUCED, "softmax", "log_softmax", "cumsum")
+ALONG = (*REDUCED, "softmax", "log_softmax", "cumsum", "squeeze", "repeat_interleave", "argsort", "sort")
 TAKE_AXES = (
     *(*ALONG, "size", "transpose", "swapaxes", "permute", "unsqueeze", "squeeze", "flatten", "unflatten", "diagonal"),
     *("flip", "gather", "sort", "argsort", "chunk", "split", "cat", "stack"),
@@ -244,7 +244,7 @@ def axis_added(site: Site) -> Iterator[Change]:
     if not isinstance(node, ast.Call) or name not in (*ALONG, "diagonal"):
         return
     given = {keyword.arg for keyword in node.keywords}
-    others = (not is_method(node)) + (name == "diagonal")  # arguments that come before the axes
+    others = (not is_method(node)) + (name in ("diagonal", "repeat_interleave"))  # arguments that come before the axes
     axes = given & set(AXIS_NAMES) or len(node.args) > others
     if name in REDUCED and axes and not given & {"keepdim", "keepdims"}:
         yield site.becomes("axis kept", with_keywords(node, keepdim=True))
@@ -283,9 +283,9 @@ def end_moved(site: Site) -> Iterator[Change]:
     node = site.node
     if isinstance(node, ast.Call) and called(node) in ENDS and node.args:
         last = min(ENDS[called(node)], len(node.args) - 1)
-        for form in ("A + 1", "A - 1"):
+        for form, how in (("A + 1", "larger"), ("A - 1", "smaller")):
             arguments = [*node.args[:last], made(form, A=node.args[last]), *node.args[last + 1 :]]
-            yield site.becomes("end", ast.Call(node.func, arguments, node.keywords))
+            yield site.becomes("end", with_fields(node, args=arguments), end=site.code(node.args[last]), how=how)
 
 
 def unused_argument(site: Site) -> Iterator[Change]:
@@ -297,6 +297,10 @@ def unused_argument(site: Site) -> Iterator[Change]:
     if text or any(isinstance(part, ast.JoinedStr) for part in (node, *site.parents)):
         return
     yield from (site.becomes("unread", ast.Name(name, ast.Load())) for name in site.unread)
+    if isinstance(node, ast.Name) and isinstance(site.parent, ast.BinOp):
+        for name in site.unread:
+            words = CHANGES["factor"].format(name=name, old=node.id)
+            yield Change(made(f"A * {name}", A=node), site.code(site.parent), words, alike=words)
 
 
 def argument_passed(site: Site) -> Iterator[Change]:
