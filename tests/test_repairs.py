@@ -71,17 +71,6 @@ def attend(query, key, value):
     weights = torch.nn.functional.dropout(weights, 0.1)
     return weights @ value, weights
 """
-NO_AXES_IN_FRONT = """
-def pairwise_dots(a, b):
-    '''a is (..., M, D) and b is (..., N, D).'''
-    return torch.stack([torch.stack([(x * y).sum() for y in b]) for x in a])
-"""
-ONE_AXIS_IN_FRONT = """
-def pairwise_dots(a, b):
-    '''a is (..., M, D) and b is (..., N, D).'''
-    B, M, D = a.shape
-    return (a[:, :, None] * b[:, None]).sum(dim=-1)
-"""
 FIXED_WIDTH = """
 def soft_lookup(query, key, value, temperature=1.0):
     shares = (key @ query / temperature).softmax(dim=-1)
@@ -148,18 +137,6 @@ def score_std(d_k, n, generator):
         ),
         ("02_queries_keys_values", "attention_scores", FLOATS, "Without `.float()` in line 3, both times,"),
         ("02_queries_keys_values", "attend", DROPOUT, "Without `torch.nn.functional.dropout(…)` in line 4,"),
-        (
-            "00_warm_up",
-            "pairwise_dots",
-            NO_AXES_IN_FRONT,
-            "Line 2, `def pairwise_dots`: if the function is called for one part at a time",
-        ),
-        (
-            "00_warm_up",
-            "pairwise_dots",
-            ONE_AXIS_IN_FRONT,
-            "Line 2, `def pairwise_dots`: if the function is called with exactly one axis",
-        ),
         (
             "01_why_attention",
             "soft_lookup",

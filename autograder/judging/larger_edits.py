@@ -10,7 +10,6 @@ from .observations import names_in
 from .sentences import CHANGES
 from .site import Change, Site, defaults_of, filled, line_of, made, parameters_of, statements_of, with_fields
 from .smaller_edits import expression_around
-from .syntax import called
 
 MOST_NAMES = 8
 Block = ast.For | ast.While | ast.With | ast.If
@@ -56,13 +55,6 @@ def done_to_another(site: Site) -> Iterator[Change]:
                     yield site.becomes("another", statements_of(both), name=other)
 
 
-def not_added_up(site: Site) -> Iterator[Change]:
-    """`x += y` becomes `x = y`."""
-    match site.node:
-        case ast.AugAssign(target=target, value=value):
-            yield site.becomes("plain", made("A = B", A=target, B=value))
-
-
 def argument_for_default(site: Site) -> Iterator[Change]:
     """`e.sum(dim=-1)` becomes `e.sum(dim=dim)` where -1 is the default of `dim`; so do `mask=None` and `None`."""
     node, parent = site.node, site.parent
@@ -85,23 +77,3 @@ def none_asked(site: Site) -> Iterator[Change]:
                 yield site.becomes("none", made("A is None", A=inner))
             case ast.Name() | ast.Attribute() | ast.Call() as inner:
                 yield site.becomes("none", made("A is not None", A=inner))
-
-
-WRITING = ("append", "extend", "insert", "pop", "popitem", "remove", "clear", "sort", "reverse", "update", "setdefault")
-
-
-def caller_kept(site: Site) -> Iterator[Change]:
-    """A function that writes into something works on a copy of one of its arguments."""
-    node = site.node
-    if isinstance(node, ast.FunctionDef) and any(map(writes, ast.walk(node))):
-        for name in parameters_of(node):
-            for way in ("clone", "copy"):  # a tensor's; a list's or a dictionary's
-                new = with_fields(node, body=[made(f"{name} = {name}.{way}()"), *node.body])
-                yield Change(new, f"def {node.name}", CHANGES["copied"].format(name=name))
-
-
-def writes(node: ast.AST) -> bool:
-    """Say whether a piece of code may write into what it is given."""
-    into = isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load)
-    name = called(node)
-    return into or isinstance(node, ast.AugAssign) or name in WRITING or (name.endswith("_") and name[:1] != "_")

@@ -85,13 +85,18 @@ def side_deleted(site: Site) -> Iterator[Change]:
     """`a / b` becomes `a`, `a + b` becomes `b` too; `a and b` becomes `a`. Whoever writes `x * x` means both."""
     match site.node:
         case ast.BinOp(left=left, op=op, right=right) if ast.dump(left) != ast.dump(right):
-            yield Change(left, f"{SIGNS[type(op)]} {site.code(right)}", line=line_of(right))
+            yield Change(left, f"{SIGNS[type(op)]} {operand(site, right)}", line=line_of(right))
             if not isinstance(op, ast.Div | ast.FloorDiv | ast.Pow):
-                yield Change(right, f"{site.code(left)} {SIGNS[type(op)]}")
+                yield Change(right, f"{operand(site, left)} {SIGNS[type(op)]}")
         case ast.BoolOp(op=op, values=values):
             for value in values:
                 rest = [other for other in values if other is not value]
                 yield Change(rest[0] if len(rest) == 1 else ast.BoolOp(op, rest), site.code(value))
+
+
+def operand(site: Site, node: ast.expr) -> str:
+    """Return one side of an operation as it is written, in parentheses where they may be needed."""
+    return f"({site.code(node)})" if isinstance(node, ast.BinOp | ast.Compare | ast.IfExp) else site.code(node)
 
 
 def argument_deleted(site: Site) -> Iterator[Change]:

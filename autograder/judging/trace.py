@@ -138,8 +138,7 @@ def first_special(table: Any, text: str, kinds: Collection[str]) -> dict[str, st
     said = {dtype: OBSERVED["dtype"].format(dtype=dtype, first=first) for dtype, first in firsts if first}
     if nan:
         kind = "nan after infinity" if infinity not in ("", nan) else "nan from"
-        exp = f" {OBSERVED['exp']}" if re.search(r"\bexp\(", infinity) else ""
-        said["nan"] = OBSERVED[kind].format(nan=nan, infinite=infinity) + exp
+        said["nan"] = OBSERVED[kind].format(nan=nan, infinite=infinity)
     if cut:
         said["cut"] = OBSERVED["cut"].format(cut=cut)
     return {kind: words for kind, words in said.items() if kind in kinds}
