@@ -17,16 +17,7 @@ from .allowed import CodeReader
 from .battery import asking, choices_in
 from .black_box import BlackBox, black_boxes_in, misplaced, name_sent
 from .case import Seen
-from .check import (
-    Check,
-    Invariance,
-    boxes_alone,
-    checks_alone,
-    checks_in,
-    invariances_in,
-    load_module,
-    names_used,
-)
+from .check import Check, Invariance, boxes_alone, checks_alone, checks_in, invariances_in, load_module, names_used
 from .compact import home_data
 from .computed import AnswerCache, MistakeFingerprints, once
 from .edits import EditError, Mutant, Solution, solutions_in, sources_of

@@ -17,15 +17,7 @@ from .check import NO_RETURN
 from .compare import Picture, contract, differing, first_difference, kind_of_trouble, label_in
 from .edits import family_of
 from .exceptions import line_of, meaning, what_happened
-from .fingerprint import (
-    Fingerprint,
-    fingerprint,
-    form_of,
-    is_far_too_large,
-    leaf_fingerprint,
-    same_leaf,
-    size_of,
-)
+from .fingerprint import Fingerprint, fingerprint, form_of, is_far_too_large, leaf_fingerprint, same_leaf, size_of
 from .observations import seen_in
 from .recognize import PRAISE, SENTENCES, mutants_that_fit, told, with_proof
 from .sentences import ANSWERS

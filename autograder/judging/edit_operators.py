@@ -8,48 +8,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from .larger_edits import (
-    argument_for_default,
-    done_to_another,
-    moved_out,
-    names_exchanged,
-    none_asked,
-    order_changed,
-)
+from . import larger_edits as large
+from . import smaller_edits as small
 from .sentences import CHANGES
-from .site import (
-    Change,
-    Operator,
-    Site,
-    Size,
-    filled,
-    fits,
-    made,
-    parsed_template,
-    statements_of,
-    with_fields,
-)
-from .smaller_edits import (
-    MODULES,
-    SIGNS,
-    argument_deleted,
-    argument_passed,
-    axis_added,
-    call_deleted,
-    end_moved,
-    expression_around,
-    help_passed,
-    index_deleted,
-    keyword_given,
-    keyword_shared,
-    names_of_loops,
-    other_number,
-    other_pair_of_axes,
-    side_deleted,
-    size_of_an_argument,
-    statement_deleted,
-    unused_argument,
-)
+from .site import Change, Operator, Site, Size, filled, fits, made, parsed_template, statements_of, with_fields
+from .smaller_edits import MODULES, SIGNS, expression_around, names_of_loops
 from .syntax import called, is_self, number_in
 
 LONGEST_LIST = 6
@@ -299,27 +262,19 @@ def other_name(site: Site) -> Iterator[Change]:
 
 OPERATORS: Mapping[Size, Sequence[Operator]] = {
     Size.DELETION: (
-        *(help_passed, moved_out, rule(("sum before",)), wrapped_too),  # where these apply, they are what is meant
-        *(call_deleted, side_deleted, rule(("sign",)), argument_deleted, index_deleted, statement_deleted),
+        *(small.help_passed, large.moved_out, rule(("sum before",)), wrapped_too),  # these are what is meant
+        *(small.call_deleted, small.side_deleted, rule(("sign",)), small.argument_deleted),
+        *(small.index_deleted, small.statement_deleted),
     ),
     Size.CONSTANT: (
-        *(size_of_an_argument, other_number, other_pair_of_axes, axis_added, keyword_shared, keyword_given, end_moved),
-        *(unused_argument, argument_passed, argument_for_default),
+        *(small.size_of_an_argument, small.other_number, small.other_pair_of_axes, small.keyword_added),
+        *(small.end_moved, small.unused_argument, large.argument_for_default, large.order_changed),
     ),
     Size.OPERATION: (
         rule(("none", "operation", "sides", "other transpose", "plain", "not in place")),
-        *(
-            none_asked,
-            other_comparison,
-            returned_or_raised,
-            on_a_copy,
-            exchanged,
-            steps_swapped,
-            inverted,
-            sibling_called,
-        ),
-        *(name_in_another_form, rule(("opposite sign", "transposed")), cut_anew),
+        *(large.none_asked, other_comparison, returned_or_raised, on_a_copy, exchanged, steps_swapped, inverted),
+        *(sibling_called, name_in_another_form, rule(("opposite sign", "transposed")), cut_anew),
     ),
-    Size.WHOLE: (names_exchanged, done_to_another, order_changed),
+    Size.WHOLE: (large.names_exchanged, large.done_to_another),
     Size.NAME: (other_name,),
 }

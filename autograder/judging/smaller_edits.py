@@ -5,18 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
 from .sentences import CHANGES
-from .site import (
-    Change,
-    Site,
-    defaults_of,
-    in_one_line,
-    line_of,
-    made,
-    statements_of,
-    with_fields,
-)
+from .site import Change, Site, defaults_of, in_one_line, line_of, made, statements_of, with_fields
 from .syntax import DRAW, called, constant, is_self, number_in
 
 MODULES = ("torch", "math", "functional", "nn", "np")
@@ -243,46 +235,6 @@ def other_pair_of_axes(site: Site) -> Iterator[Change]:
             yield Change(new_call, site.code(), CHANGES["two axes"], alike=alike)
 
 
-def axis_added(site: Site) -> Iterator[Change]:
-    """`x.softmax()` gets an axis, `x.sum(dim=1)` keeps it, `x.diagonal()` runs over the last two."""
-    node, name = site.node, called(site.node)
-    if not isinstance(node, ast.Call) or name not in (*ALONG, "diagonal"):
-        return
-    given = {keyword.arg for keyword in node.keywords}
-    others = (not is_method(node)) + (name in ("diagonal", "repeat_interleave"))  # arguments that come before the axes
-    axes = given & set(AXIS_NAMES) or len(node.args) > others
-    if name in REDUCED and axes and not given & {"keepdim", "keepdims"}:
-        yield site.becomes("axis kept", with_keywords(node, keepdim=True))
-    if axes:
-        return
-    if name == "diagonal":
-        yield site.becomes("two axes", with_keywords(node, dim1=-2, dim2=-1))
-    elif name in ALONG:
-        yield from (site.becomes("one axis", with_keywords(node, dim=axis)) for axis in (-1, -2, 0, 1))
-
-
-def keyword_shared(site: Site) -> Iterator[Change]:
-    """A call gets a keyword that another call of the same function has."""
-    node, name = site.node, called(site.node)
-    if not isinstance(node, ast.Call) or not name:
-        return
-    given = {keyword.arg for keyword in node.keywords}
-    for other in (part for function in site.functions[:1] for part in ast.walk(function)):
-        if isinstance(other, ast.Call) and other is not node and called(other) == name:
-            for keyword in other.keywords:
-                if keyword.arg and keyword.arg not in given:
-                    new = with_keywords(node, **{keyword.arg: keyword.value})
-                    yield site.becomes("keyword", new, keyword=keyword.arg, name=name)
-
-
-def keyword_given(site: Site) -> Iterator[Change]:
-    """`torch.zeros(n)` gets the dtype of a parameter."""
-    node = site.node
-    if isinstance(node, ast.Call) and called(node) in CREATORS and not is_method(node):
-        for name in site.names[:MOST_DTYPES] if all(keyword.arg != "dtype" for keyword in node.keywords) else ():
-            yield site.becomes("dtype", with_keywords(node, dtype=made(f"{name}.dtype")), name=name)
-
-
 def end_moved(site: Site) -> Iterator[Change]:
     """`arange(n)` becomes `arange(n + 1)`, or `arange(n - 1)`."""
     node = site.node
@@ -308,19 +260,45 @@ def unused_argument(site: Site) -> Iterator[Change]:
             yield Change(made(f"A * {name}", A=node), site.code(site.parent), words, alike=words)
 
 
-def argument_passed(site: Site) -> Iterator[Change]:
-    """A call gets an argument that nothing reads, or one by name: `attend(x, x)` becomes `attend(x, x, mask)`."""
+def keyword_added(site: Site) -> Iterator[Change]:
+    """`x.softmax()` gets an axis, `torch.zeros(n)` the dtype of a parameter, `attend(x, x)` the argument `mask`."""
     node = site.node
-    if not isinstance(node, ast.Call) or not site.functions:
+    if not isinstance(node, ast.Call):
         return
     given = {keyword.arg for keyword in node.keywords}
-    by_name = (argument.arg for argument in site.functions[0].args.kwonlyargs)
-    for name in dict.fromkeys((*site.unread, *by_name, *defaults_of(site.functions[0]))):
-        value = ast.Name(name, ast.Load())
-        if name in site.unread:
-            yield site.becomes("passed", with_fields(node, args=[*node.args, value]), name=name)
-        if name not in given:
-            yield site.becomes("passed", with_keywords(node, **{name: value}), name=name)
+    for kind, keywords, gaps in keywords_for(site, node, bool(given.intersection(AXIS_NAMES))):
+        if given.isdisjoint(keywords):
+            yield Change(with_keywords(node, **keywords), site.code(), CHANGES[kind].format(**gaps))
+    for name in site.unread:
+        new = with_fields(node, args=[*node.args, ast.Name(name, ast.Load())])
+        yield site.becomes("passed", new, name=name)
+
+
+def keywords_for(site: Site, node: ast.Call, axes: bool) -> Iterator[tuple[str, dict[str, Any], dict[str, str]]]:
+    """Yield what a call may lack: the kind of change, the keywords, and what fills the gaps of its words.
+
+    Args:
+        site: the call's.
+        node: the call.
+        axes: it names its axes.
+    """
+    name = called(node)
+    axes = axes or len(node.args) > (not is_method(node)) + (name in ("diagonal", "repeat_interleave"))
+    if name in ALONG and not axes:
+        yield from (("one axis", {"dim": axis}, {}) for axis in (-1, -2, 0, 1))
+    if name in REDUCED and axes:
+        yield "axis kept", {"keepdim": True}, {}
+    if name == "diagonal" and not axes:
+        yield "two axes", {"dim1": -2, "dim2": -1}, {}
+    for given in site.names[:MOST_DTYPES] if name in CREATORS and not is_method(node) else ():
+        yield "dtype", {"dtype": made(f"{given}.dtype")}, {"name": given}
+    for function in site.functions[:1]:
+        others = [part for part in ast.walk(function) if isinstance(part, ast.Call) and called(part) == name != ""]
+        for keyword in (keyword for other in others for keyword in other.keywords if keyword.arg):
+            yield "keyword", {str(keyword.arg): keyword.value}, {"keyword": str(keyword.arg), "name": name}
+        by_name = (argument.arg for argument in function.args.kwonlyargs)
+        for given in dict.fromkeys((*site.unread, *by_name, *defaults_of(function))):
+            yield "passed", {given: ast.Name(given, ast.Load())}, {"name": given}
 
 
 def help_passed(site: Site) -> Iterator[Change]:
