@@ -249,13 +249,7 @@ class AnswerKey:
         return judge(exercise, targets, found, messages, hints, cell, search, partial(self.steps, exercise))
 
     def _search(
-        self,
-        exercise: str,
-        seed: int,
-        outcomes: Sequence[Outcome],
-        cell: str,
-        run: RunOnCheck,
-        calls: Sequence[str],
+        self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str, run: RunOnCheck, calls: Sequence[str]
     ) -> Seen:
         """Run the student's cell edited; an edit has to pass on inputs drawn from another seed too."""
         asked = len(outcomes)

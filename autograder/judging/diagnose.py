@@ -240,14 +240,4 @@ def failure_of(case: Case, rule: str, explanation: Explanation) -> Failure:
         unknown = key_of([target.name, message])
     elif not explanation.mistake:
         unknown = unknown_key(target, case.outcome)
-    return Failure(
-        target.title,
-        message,
-        detail,
-        explanation.mistake,
-        picture,
-        hidden,
-        explanation.hint,
-        unknown,
-        rule,
-    )
+    return Failure(target.title, message, detail, explanation.mistake, picture, hidden, explanation.hint, unknown, rule)
