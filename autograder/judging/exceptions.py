@@ -49,6 +49,8 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("fixed axes", r"t\(\) expects a tensor with <= 2|must be a 3D tensor|must be a matrix"),
     ("stack", r"stack expects each tensor to be equal size|all input arrays must have the same shape"),
     ("cat", r"Sizes of tensors must match except|must have same number of dimensions|all the input array"),
+    ("whole numbers", r"only support floating point and complex dtypes"),
+    ("whole numbers", r"floating point or complex dtype\. Got|not implemented for '(?:Long|Int|Bool|Byte|Short)'"),
     ("boolean mask", r"operator\.invert\) is only implemented|only supports boolean masks|expected BoolTensor"),
     ("boolean mask", r"mask tensor can|'tensors used as indices|bitwise_not|ufunc '(?:invert|bitwise_\w+)' not"),
     ("two things", r"unsupported operand type\(s\) for .*torch\.return_types"),

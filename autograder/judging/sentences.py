@@ -174,6 +174,7 @@ ERRORS: Mapping[str, str] = {
     "stack": "What torch.stack lays along a new axis has to have one shape, and these shapes differ. torch.cat joins "
     "along an axis that they have, where they may differ.",
     "cat": "Joining needs the same number of axes, and equal sizes along all but one. Is that the axis you mean?",
+    "whole numbers": "That is not defined for whole numbers or booleans. Turn them into floating-point numbers first.",
     "boolean mask": "A mask has to be boolean here: True and False, not numbers.",
     "two things": "max and min with a `dim` return two things, the values and their positions. You need the values "
     "alone: amax, amin.",
