@@ -47,21 +47,11 @@ ERRORS = [
     ("bool minus", lambda: -(A > 0)),
     ("fill a shape", lambda: A.unflatten(1, (3, 2))),
     ("fill a shape", lambda: A.reshape(-1, -1)),
-    ("cut", lambda: A.split([1, 1])),
-    ("cut", lambda: A.topk(9)),
-    ("positions", lambda: A.gather(1, torch.zeros(3, 1))),
-    ("positions", lambda: F.one_hot(torch.tensor([1.0]))),
-    ("positions", lambda: F.embedding(torch.tensor([1.0]), A)),
     ("index", lambda: F.one_hot(torch.tensor([5]), 3)),
     ("whole numbers", lambda: torch.ones(2, dtype=torch.long).std()),
+    ("whole numbers", lambda: A.long().softmax(-1)),
+    ("whole numbers", lambda: torch.arange(3).mean()),
     ("whole tensor", lambda: torch.cat(A, B)),
-    ("one for many", lambda: len(A.sum())),
-    ("one for many", lambda: list(A.sum())),
-    ("one for many", lambda: A.sum()[0]),
-    ("one for many", lambda: list(A.size(0))),
-    ("kinds", lambda: [1, 2] / 2),
-    ("kinds", lambda: (1, 2) + 3),
-    ("kinds", lambda: [1, 2] @ A),
     ("line up", lambda: A + torch.ones(3, 5)),
     ("in place", lambda: V.add_(A)),
     ("learned", lambda: LEARNING.add_(1)),
@@ -77,7 +67,6 @@ ERRORS = [
     ("index", lambda: A[7]),
     ("list index", lambda: [1, 2][7]),
     ("list index", lambda: [].pop()),
-    ("overflow", lambda: torch.arange(3).masked_fill(A[0, :3] > 9, torch.inf)),
     ("view", lambda: A.mT.view(12)),
     ("fill a shape", lambda: A.reshape(5, 5)),
     ("no gradient", lambda: A.sum().backward()),
@@ -92,23 +81,12 @@ ERRORS = [
     ("stack", lambda: torch.stack([A, B])),
     ("cat", lambda: torch.cat([A, B], dim=1)),
     ("cat", lambda: torch.cat([A, V])),
-    ("list", lambda: list("ab")[None]),
-    ("whole numbers", lambda: A.long().softmax(-1)),
     ("boolean mask", lambda: A.masked_fill(A, 0.0)),
     ("two things", lambda: A - A.max(dim=-1, keepdim=True)),
     ("not defined", lambda: softmaxx(A)),  # noqa: F821
     ("arguments", lambda: F.softmax(A, axis=-1, nonsense=1)),
-    ("brackets", lambda: A.shape(0)),
-    ("not whole", lambda: A.view(3, 4 / 2, 2)),
     ("bool minus", lambda: (A > 0) - (A > 1)),
-    ("boolean index", lambda: A[torch.ones(2, 4) > 0]),
-    ("nothing there", lambda: A[:0].max()),
-    ("arguments in C", lambda: torch.randn(3, 4, torch.Generator())),
-    ("arguments in C", lambda: torch.max(0.5, A)),
-    ("not called", lambda: sum(t.numel for t in (A, B))),
     ("boolean mask", lambda: ~A),
-    ("whole numbers", lambda: torch.arange(3).mean()),
-    ("no attribute", lambda: A.sotfmax(-1)),
 ]
 
 
@@ -133,23 +111,15 @@ OF_NUMPY = [
     ("truth", lambda: X > 0 and X < 1),
     ("fill a shape", lambda: X.reshape(5, 5)),
     ("indices", lambda: X[0, 0, 0]),
-    ("boolean index", lambda: X[np.ones((2, 4)) > 0]),
     ("stack", lambda: np.stack([X, Y])),
     ("cat", lambda: np.concatenate([X, Y], axis=1)),
     ("whole tensor", lambda: np.concatenate(X, X)),
     ("whole tensor", lambda: math.exp(X)),
     ("boolean mask", lambda: ~X),
-    ("nothing there", lambda: X[:0].max()),
     ("arguments", lambda: X.sum(dim=-1)),
     ("arguments", lambda: np.max(X, axis=-1, keepdim=True)),
-    ("no attribute", lambda: X.masked_fill(X > 0, 0.0)),
-    ("no attribute", lambda: np.softmax(X)),
-    ("mixed libraries", lambda: torch.softmax(X, -1)),
-    ("mixed libraries", lambda: torch.ones(3, 4).copy_(X)),
-    ("mixed libraries", lambda: torch.from_numpy(A)),
     ("bool minus", lambda: (X > 0) - (X > 1)),
     ("index", lambda: X[7]),
-    ("overflow", lambda: torch.ones(2).long().masked_fill(V[:2] == V[:2], -torch.inf)),
 ]
 
 
@@ -171,13 +141,6 @@ def test_what_pytorchs_own_functions_do_not_take_is_no_matter_of_numpys_names() 
     outcome = capture_outcome(lambda: overwritten(dim=-1))
     assert isinstance(outcome, Raised)
     assert meaning(outcome)[0] == "arguments"
-
-
-def test_what_is_missing_in_a_call_is_named() -> None:
-    outcome = capture_outcome(lambda: (lambda x, mask: x)(1))  # type: ignore[call-arg]
-    assert isinstance(outcome, Raised)
-    name, words = meaning(outcome)
-    assert (name, "`mask`" in words) == ("missing", True)
 
 
 def in_a_cell(source: str, name: str) -> object:
@@ -252,7 +215,7 @@ def test_a_message_has_at_most_three_lines() -> None:
     failure = judge(
         "task", [target], [Raised("RuntimeError", "mat1 and mat2 shapes cannot be multiplied (3x4 and 5x4)")], {}
     )
-    assert failure.failure.message == ERROR_WORDS["matrix product"]
+    assert failure.failure.message.endswith(f"(3x4 and 5x4). {ERROR_WORDS['matrix product']}")
     assert "\n" not in failure.failure.message + failure.failure.detail
 
 

@@ -62,10 +62,10 @@ def test_every_explainer_that_applies_can_be_asked() -> None:
     [
         ("It lies on its side, as when .mT is forgotten.", "It lies on its side, as when .mT is forgotten. {}"),
         ("It lies on its side. Was .mT forgotten?", "It lies on its side. {}"),
-        ("It lies on its side: swap the axes.", "It lies on its side: swap the axes."),
+        ("It lies on its side: swap the axes.", "It lies on its side: swap the axes. {}"),
     ],
 )
-def test_a_repair_stands_beside_words_that_name_one_possible_cause(words: str, expected: str) -> None:
+def test_a_repair_stands_beside_an_authors_words_and_in_place_of_a_question(words: str, expected: str) -> None:
     wrong = Returned(RIGHT.tree.mT)
     passes = "Without `x` in line 2, every check passes."
     case = Case([target(mistakes={"sideways": fingerprint(wrong)})], [wrong], 0, {"sideways": words})
@@ -159,7 +159,7 @@ def test_of_two_mistakes_both_are_told() -> None:
     names = {**key.reference, exercise: key.define(cell, exercise)}
     outcomes = [check.values(names[exercise], SEED) for check in key.checks_of(exercise)]
     failure = key.verdict(exercise, SEED, outcomes, cell, Trials(names, exercise, 20.0).run).failure
-    assert (failure.rule, failure.mistake) == ("known_mistake_in_another_form", "the_occurrence_itself")
+    assert (failure.rule, failure.mistake) == ("known_mistake_beside_an_edit", "the_occurrence_itself")
     assert key.messages(exercise)["the_occurrence_itself"] in failure.message
     assert "float32" in failure.detail
 

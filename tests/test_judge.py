@@ -142,7 +142,7 @@ def test_what_nobody_named_has_a_key_that_equal_answers_share() -> None:
 
 def test_an_error_is_shown_with_the_line_that_raised_it() -> None:
     found = failure(Raised("TypeError", "bad operand\nmore", "x + None"))
-    assert found.message == "It stopped with TypeError in `x + None`: bad operand"
+    assert found.message == "It stopped with TypeError in `x + None`: bad operand."
 
 
 def test_a_lost_process_is_explained() -> None:
@@ -248,10 +248,10 @@ def told(wrong: object, mine: object, right: object = RIGHT) -> str:
     return explain(case).message
 
 
-def test_a_repair_is_told_beside_a_mistake_that_has_no_numbers_of_its_own() -> None:
+def test_a_repair_is_told_beside_a_known_mistake() -> None:
     assert told(RIGHT.float(), RIGHT.float()) == f"The author's own words. {PASSES}"
     assert told({"no gradient": True}, {"no gradient": True}, {"no gradient": False}).endswith(PASSES)
-    assert told(2 * RIGHT, 2 * RIGHT) == "The author's own words."
+    assert told(2 * RIGHT, 2 * RIGHT) == f"The author's own words. {PASSES}"
 
 
 def test_a_yes_or_no_is_told_in_words_and_not_beside_a_reason() -> None:

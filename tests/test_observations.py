@@ -13,7 +13,6 @@ from autograder.judging.observations import (
     arguments_in_effect,
     calls_in,
     own_steps,
-    seen_in,
     steps_of_answers,
     unread_parameters,
 )
@@ -31,18 +30,7 @@ def told(outcome: Outcome, source: str, **options: object) -> str:
 
 
 def test_an_argument_that_nothing_reads_is_named() -> None:
-    assert told(Returned(RIGHT.sin()), HALF) == OBSERVED["unread"].format(name="d_k")
-
-
-@pytest.mark.parametrize(
-    ("draw", "said"),
-    [
-        ("torch.randn(x)", "Line 2, `torch.randn(x)`, does not draw from `generator`."),
-        ("torch.randn(x, generator=generator)", ""),
-    ],
-)
-def test_a_draw_that_ignores_the_generator_is_named(draw: str, said: str) -> None:
-    assert "".join(seen_in(f"def f(x, generator):\n    return {draw}, generator")) == said
+    assert told(Returned(RIGHT.sin()), HALF).endswith(OBSERVED["unread"].format(name="d_k"))
 
 
 def test_beside_a_repair_nothing_else_is_said() -> None:
@@ -61,13 +49,13 @@ def test_what_a_solution_calls_is_known() -> None:
 SOLUTION = "def scale(x, d):\n    return helper(x) / d\ndef helper(x):\n    return x.log2()"
 
 
-KNOWN = ["divide", "mean"]
+KNOWN = ["mean"]
 
 
 def test_what_right_answers_do_is_read_off_all_of_them() -> None:
     other = "def scale(x, d):\n    return x.mean(0)"
-    assert steps_of_answers("scale", SOLUTION) == ["divide", "log2"]
-    assert steps_of_answers("scale", SOLUTION, [other]) == ["divide", "log2", "mean", "subtract"]
+    assert steps_of_answers("scale", SOLUTION) == ["log2"]
+    assert steps_of_answers("scale", SOLUTION, [other]) == ["log2", "mean"]
 
 
 @pytest.mark.parametrize(
@@ -75,11 +63,8 @@ def test_what_right_answers_do_is_read_off_all_of_them() -> None:
     [
         ("x.mean(-1, keepdim=True) / d", ""),
         ("x.argmax(-1)", "Line 2, `x.argmax(-1)`, keeps only places, not how large the entries are: no known"),
-        ("(x - d).std()", "Line 2, `(x - d).std()`, measures a spread, and subtracts: no known"),
-        ("x[: x.size(0) - d, -1] * (d - 1)", ""),
+        ("x.tanh().std()", "Line 2, `x.tanh().std()`, measures a spread, and takes a tanh: no known"),
         ("x.abs().std().tanh().softmax(0)", ""),
-        ("n * (n // d)", ""),
-        ("x.shape[0] - d", ""),
     ],
 )
 def test_the_few_steps_that_no_right_answer_takes_are_named(body: str, said: str) -> None:
@@ -104,12 +89,6 @@ def test_a_field_that_nothing_reads_leaves_its_argument_without_effect(stored: s
     both, one = (arguments_in_effect(ast.parse(code.format(body))) for body in ("return self.n * self.p", "self.n"))
     assert both - one == {"__init__(p)"}
     assert unread_parameters(ast.parse("def f(a, _b, self): pass").body[0]) == ["a"]
-
-
-def test_only_a_quotient_of_two_arguments_may_be_more_than_counting() -> None:
-    code = "def cost(heads, d):\n    n = d * 2\n    return {}"
-    assert own_steps(code.format("n // heads"), []) == []
-    assert own_steps(code.format("d // heads"), []) == ["Line 3, `d // heads`, divides: no known solution does that."]
 
 
 def test_a_long_answer_goes_its_own_way() -> None:

@@ -71,17 +71,6 @@ def attend(query, key, value):
     weights = torch.nn.functional.dropout(weights, 0.1)
     return weights @ value, weights
 """
-NO_AXES_IN_FRONT = """
-def pairwise_dots(a, b):
-    '''a is (..., M, D) and b is (..., N, D).'''
-    return torch.stack([torch.stack([(x * y).sum() for y in b]) for x in a])
-"""
-ONE_AXIS_IN_FRONT = """
-def pairwise_dots(a, b):
-    '''a is (..., M, D) and b is (..., N, D).'''
-    B, M, D = a.shape
-    return (a[:, :, None] * b[:, None]).sum(dim=-1)
-"""
 FIXED_WIDTH = """
 def soft_lookup(query, key, value, temperature=1.0):
     shares = (key @ query / temperature).softmax(dim=-1)
@@ -95,6 +84,29 @@ def attend(query, key, value):
     scores = query.float() @ key.float().mT
     weights = scores.softmax(dim=1)
     return weights @ value, weights
+"""
+ALL_HEADS_SHARED = """
+def repeat_kv(x, n_rep):
+    groups = x.size(1)
+    if n_rep % groups:
+        raise ValueError("heads cannot be shared evenly")
+    return x.repeat_interleave(n_rep // groups, dim=1)
+"""
+WEIGHTS_LEFT = """
+def scaled_dot_product_attention(query, key, value, mask=None, *, scale=None):
+    scores = query @ key.mT * (query.size(-1) ** -0.5 if scale is None else scale)
+    mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
+    weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
+    output = weights @ value
+    output = output.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+    return output, weights
+"""
+FIRST_MERGE_FALSE = """
+def split_word(word, merges):
+    ranks, tokens = {pair: rank for rank, pair in enumerate(merges)}, list(word)
+    while known := [pair for pair in itertools.pairwise(tokens) if ranks.get(pair)]:
+        tokens = merge(tokens, min(known, key=ranks.get))
+    return tokens
 """
 KEYS_MIXED = """
 def attend(query, key, value):
@@ -149,24 +161,25 @@ def score_std(d_k, n, generator):
         ("02_queries_keys_values", "attention_scores", FLOATS, "Without `.float()` in line 3, both times,"),
         ("02_queries_keys_values", "attend", DROPOUT, "Without `torch.nn.functional.dropout(…)` in line 4,"),
         (
-            "00_warm_up",
-            "pairwise_dots",
-            NO_AXES_IN_FRONT,
-            "Line 2, `def pairwise_dots`: if the function is called for one part at a time",
-        ),
-        (
-            "00_warm_up",
-            "pairwise_dots",
-            ONE_AXIS_IN_FRONT,
-            "Line 2, `def pairwise_dots`: if the function is called with exactly one axis",
-        ),
-        (
             "01_why_attention",
             "soft_lookup",
             FIXED_WIDTH,
             "Line 4, `torch.zeros(3)`: with a size of one of the arguments",
         ),
         ("02_queries_keys_values", "attend", TWO_SLIPS, "With two changes, every check passes: "),
+        (
+            "10_efficient_attention",
+            "repeat_kv",
+            ALL_HEADS_SHARED,
+            "With two changes, every check passes: without `raise",
+        ),
+        (
+            "05_masking",
+            "scaled_dot_product_attention",
+            WEIGHTS_LEFT,
+            "Line 7, `output = output.masked_fill(~mask.any(di … pdim=True), 0.0)`: with the same for `weights`",
+        ),
+        ("13_gpt", "split_word", FIRST_MERGE_FALSE, "Line 4, `ranks.get(pair)`: if it asks whether that is None"),
         (
             "02_queries_keys_values",
             "attend",

@@ -1,5 +1,6 @@
 """Where NaN appears first: what a submission's process sends about it, and what is said of it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,11 @@ import torch
 from autograder.judging.sentences import OBSERVED
 from autograder.judging.trace import MARK, first_special, marked, watching
 
-HONEST = torch.tensor([[2.0, 2.0, 11.0, 16.0], *[[0.0] * 4] * 2], dtype=torch.float64)
+HONEST = torch.tensor([[2.0, 2.0, 11.0, 16.0], *[[0.0] * 4] * 6], dtype=torch.float64)
 CELL = "def f(x):\n    return x - x"
 
 
-def told(*lines: str, x: Any) -> str:
+def told(*lines: str, x: Any, kinds: Sequence[str] = ("nan", "cut")) -> str:
     """Return what is said of a function that was run with `x`, in a cell with something else before it."""
     cell = "\n    ".join(["first = 1", "", "def f(x):", *lines]).replace("    \n    def", "\ndef")
     names: dict[str, Any] = {"torch": torch, "np": np}
@@ -23,7 +24,7 @@ def told(*lines: str, x: Any) -> str:
         names["f"](x)
     assert watch
     assert "first" not in names
-    return " ".join(first_special(watch.table(), cell, ("nan", "cut")).values())
+    return " ".join(first_special(watch.table(), cell, kinds).values())
 
 
 @pytest.mark.parametrize(
@@ -66,6 +67,14 @@ def test_numpys_operations_are_looked_at_too() -> None:
 )
 def test_what_autograd_cannot_follow_is_named(lines: tuple[str, ...], cut: str) -> None:
     assert told(*lines, x=torch.ones(3, requires_grad=True)) == (OBSERVED["cut"].format(cut=cut) if cut else "")
+
+
+@pytest.mark.parametrize(
+    ("line", "first"), [("x.float()", "`x.float()`"), ("x + torch.ones(3).sum()", "`torch.ones(3)`")]
+)
+def test_the_first_expression_in_a_dtype_is_named(line: str, first: str) -> None:
+    words = told(f"return {line}", x=torch.ones(3, dtype=torch.float64), kinds=["float32"])
+    assert words == OBSERVED["dtype"].format(dtype="float32", first=f"line 4, {first}")
 
 
 def test_what_is_not_to_be_looked_at_is_not() -> None:

@@ -17,16 +17,7 @@ from .allowed import CodeReader
 from .battery import asking, choices_in
 from .black_box import BlackBox, black_boxes_in, misplaced, name_sent
 from .case import Seen
-from .check import (
-    Check,
-    Invariance,
-    boxes_alone,
-    checks_alone,
-    checks_in,
-    invariances_in,
-    load_module,
-    names_used,
-)
+from .check import Check, Invariance, boxes_alone, checks_alone, checks_in, invariances_in, load_module, names_used
 from .compact import home_data
 from .computed import AnswerCache, MistakeFingerprints, once
 from .edits import EditError, Mutant, Solution, solutions_in, sources_of
@@ -258,13 +249,7 @@ class AnswerKey:
         return judge(exercise, targets, found, messages, hints, cell, search, partial(self.steps, exercise))
 
     def _search(
-        self,
-        exercise: str,
-        seed: int,
-        outcomes: Sequence[Outcome],
-        cell: str,
-        run: RunOnCheck,
-        calls: Sequence[str],
+        self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str, run: RunOnCheck, calls: Sequence[str]
     ) -> Seen:
         """Run the student's cell edited; an edit has to pass on inputs drawn from another seed too."""
         asked = len(outcomes)

@@ -17,20 +17,12 @@ from .check import NO_RETURN
 from .compare import Picture, contract, differing, first_difference, kind_of_trouble, label_in
 from .edits import family_of
 from .exceptions import line_of, meaning, what_happened
-from .fingerprint import (
-    Fingerprint,
-    fingerprint,
-    form_of,
-    is_far_too_large,
-    leaf_fingerprint,
-    same_leaf,
-    size_of,
-)
+from .fingerprint import Fingerprint, fingerprint, form_of, is_far_too_large, leaf_fingerprint, same_leaf, size_of
 from .observations import seen_in
 from .recognize import PRAISE, SENTENCES, mutants_that_fit, told, with_proof
 from .sentences import ANSWERS
-from .target import Target, shows_numbers
-from .values import Leaf, Lost, Outcome, Raised, Returned, in_form_of
+from .target import Target
+from .values import Leaf, Lost, Outcome, Raised, Returned
 
 HOME_ROUNDING, EXACT_PICTURE = 2e-3, 1e-4
 FAR_TOO_MUCH = Lost(ANSWERS["too large"])  # what another check gave, where it explains nothing
@@ -108,26 +100,13 @@ def known_mistake_among_others(case: Case) -> Explanation | None:
     return replace(found, message=" ".join(filter(None, [found.message, unread(case)])))
 
 
-def known_mistake_in_another_form(case: Case) -> Explanation | None:
-    """In the dtypes and shapes that were asked for, the values would be a known mistake's: two things are wrong."""
-    outcomes = [in_form_of(o, t.right) for t, o in zip(case.targets, case.outcomes, strict=True)]
-    failed = [i for i, (t, o) in enumerate(zip(case.targets, outcomes, strict=True)) if not t.accepts(o)]
-    if outcomes[case.first] is case.outcome or not failed or case.search().proof:
+def known_mistake_beside_an_edit(case: Case) -> Explanation | None:
+    """After an edit of the student's own code the values are a known mistake's: two things are wrong."""
+    seen = case.search()
+    if not seen.mistake or PRAISE.search(case.messages[seen.mistake]):
         return None
-    again = replace(case, outcomes=outcomes, first=failed[0])
-    fits = [fit for fit in mutants_that_fit(again) if has_own_numbers(again, fit.name)]
-    name = next((fit.name for fit in fits if fit.everywhere), None)
-    if name is None or again.target.hidden != case.target.hidden:
-        return None
-    trouble = kind_of_trouble(fingerprint(case.outcome), case.target.right)
-    unseen = f"{case.messages[name]} {ANSWERS['trouble unseen'].format(trouble=trouble)}"
-    return replace(named(case, name), unseen=unseen)
-
-
-def has_own_numbers(case: Case, mistake: str) -> bool:
-    """Say whether no other mistake gives a known mistake's values, and its author's words praise nothing."""
-    own = shows_numbers(case.target.mistakes[mistake], case.target.right, case.target.tolerance, own=True)
-    return own and not PRAISE.search(case.messages[mistake])
+    found = named(case, seen.mistake)
+    return replace(found, message=f"{seen.beside} {found.message}")
 
 
 def named(case: Case, mistake: str) -> Explanation:
@@ -156,14 +135,14 @@ def cause(case: Case) -> str:
 
 
 def exception(case: Case) -> Explanation | None:
-    """It stopped with an error, and what that means is known."""
+    """It stopped with an error: what happened, and what that means where it is known."""
     if not isinstance(case.outcome, Raised):
         return None
     name, message = meaning(case.outcome)
     line = line_of(case.outcome, case.source)
     where = ANSWERS["error in line"].format(line=line) if line else ANSWERS["error unseen"]
-    unseen = f"{where} {message}".strip()
-    return Explanation(message, unseen, sentence=name) if message or case.target.hidden else None
+    happened = f"{what_happened(case.outcome).removesuffix('.')}."
+    return Explanation(f"{happened} {message}".strip(), f"{where} {message}".strip(), complete=True, sentence=name)
 
 
 def what_is_there(case: Case) -> Explanation:
@@ -182,8 +161,8 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
     too_large,
     known_mistake,
     known_mistake_among_others,
-    known_mistake_in_another_form,
     repair,
+    known_mistake_beside_an_edit,
     exception,
     what_is_there,
 )
@@ -198,9 +177,6 @@ def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
     more = " ".join(filter(None, (unread(case), seen.nan, seen.cut, seen.repair)))
     if not more:
         return explanation
-    said_again = explanation.message == what_came_out(case.target, case.outcome)[0]  # by the detail
-    if said_again and not is_plain(case):
-        return replace(explanation, message=more, unseen=f"{explanation.unseen} {more}", complete=False)
     unseen = f"{explanation.unseen} {more}" if explanation.unseen else ""
     return replace(explanation, message=f"{explanation.message} {more}", unseen=unseen)
 
@@ -264,14 +240,4 @@ def failure_of(case: Case, rule: str, explanation: Explanation) -> Failure:
         unknown = key_of([target.name, message])
     elif not explanation.mistake:
         unknown = unknown_key(target, case.outcome)
-    return Failure(
-        target.title,
-        message,
-        detail,
-        explanation.mistake,
-        picture,
-        hidden,
-        explanation.hint,
-        unknown,
-        rule,
-    )
+    return Failure(target.title, message, detail, explanation.mistake, picture, hidden, explanation.hint, unknown, rule)

@@ -6,45 +6,13 @@ What a form of code becomes, whatever stands in it, is a rule of `RULES`. Operat
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from .larger_edits import argument_for_default, caller_kept, moved_out, none_asked, not_added_up
+from . import larger_edits as large
+from . import smaller_edits as small
 from .sentences import CHANGES
-from .site import (
-    Change,
-    Operator,
-    Site,
-    Size,
-    filled,
-    fits,
-    made,
-    parameters_of,
-    parsed_template,
-    statements_of,
-    with_fields,
-)
-from .smaller_edits import (
-    MODULES,
-    SIGNS,
-    argument_deleted,
-    argument_passed,
-    axis_added,
-    call_deleted,
-    end_moved,
-    expression_around,
-    help_passed,
-    index_deleted,
-    keyword_given,
-    keyword_shared,
-    names_of_loops,
-    other_number,
-    other_pair_of_axes,
-    side_deleted,
-    size_of_an_argument,
-    statement_deleted,
-    unused_argument,
-)
+from .site import Change, Operator, Site, Size, filled, fits, made, parsed_template, statements_of, with_fields
+from .smaller_edits import MODULES, SIGNS, expression_around, names_of_loops
 from .syntax import called, is_self, number_in
 
 LONGEST_LIST = 6
@@ -60,6 +28,15 @@ RULES: Sequence[tuple[str, ...]] = (  # a key of `CHANGES`, a form, and what it 
     *(("operation", f"A {sign} B", *(f"A {other} B" for other in others)) for sign, others in INSTEAD.items()),
     ("other transpose", "A.T", "A.mT"),
     ("other transpose", "A.mT", "A.T"),
+    *(
+        (kind, before, before.replace("B", after))
+        for kind, after in (("opposite sign", "-B"), ("transposed", "B.mT"))
+        for before in ("return B", "A = B")
+    ),
+    ("opposite sign", "A if B else C", "-A if B else C", "A if B else -C"),
+    ("plain", "A += B", "A = B"),
+    *(("not in place", f"A {sign}= B", f"A = A {sign} B") for sign in "+-*/@&|"),
+    *(("sum before", form, f"{form} - A") for form in ("A.cumsum(B)", "A.cumsum(dim=B)", "torch.cumsum(A, dim=B)")),
 )
 
 
@@ -71,47 +48,16 @@ def rule(kinds: Sequence[str]) -> Operator:
         for kind, form, templates in forms:
             parts: dict[str, ast.AST] = {}
             if type(form) is type(site.node) and number_in(site.node) is None and fits(form, site.node, parts):
+                shown = site.node.value if isinstance(site.node, ast.Return | ast.Assign) else None
                 for template in templates:
-                    yield site.becomes(kind, filled(parsed_template(template), parts))
+                    new = filled(parsed_template(template), parts)
+                    yield Change(new, site.code(shown), CHANGES[kind], alike=kind if kind == "not in place" else "")
 
     return by_rules
 
 
-AXES_IN_FRONT = r"\b{name}\b[^().]*\(\.\.\.((?:, *\w+)*)\)"
-ONE_PART = """
-if {first}.ndim > {axes}:
-    parts = [{function}({arguments}) for index in range(len({first}))]
-    return {library}.stack(parts) if hasattr(parts[0], "ndim") else tuple(map({library}.stack, zip(*parts)))
-"""
-ONE_BATCH = """
-if {first}.ndim != {axes} + 1:
-    front, made = {first}.shape[:{first}.ndim - {axes}], {function}({arguments})
-    apart = [part.reshape(*front, *part.shape[1:]) for part in (made if isinstance(made, tuple) else (made,))]
-    return tuple(apart) if isinstance(made, tuple) else apart[0]
-"""
-PART = "{name}[index] if getattr({name}, 'ndim', 0) > {axes} else {name}"
-BATCH = "{name}.reshape(-1, *{name}.shape[{name}.ndim - {axes}:]) if getattr({name}, 'ndim', -1) >= {axes} else {name}"
-
-
-def axes_in_front(site: Site) -> Iterator[Change]:
-    """A function whose docstring promises axes in front calls itself without them, or with all of them in one."""
-    node = site.node
-    if not isinstance(node, ast.FunctionDef) or not isinstance(site.parent, ast.Module):
-        return
-    text, names = ast.get_docstring(node) or "", parameters_of(node)
-    found = {name: re.search(AXES_IN_FRONT.format(name=name), text) for name in names}
-    axes = {name: match[1].count(",") for name, match in found.items() if match}
-    library = "np" if "np." in ast.unparse(node.args) else "torch"
-    for first in list(axes)[:1]:
-        for template, given, kind in ((ONE_PART, PART, "one part"), (ONE_BATCH, BATCH, "one batch")):
-            values = [given.format(name=n, axes=axes[n]) if n in axes else n for n in names]
-            arguments = ", ".join(f"{name}={value}" for name, value in zip(names, values, strict=True))
-            gaps = {"first": first, "axes": axes[first], "function": node.name, "arguments": arguments}
-            new = with_fields(node, body=[made(template.format(library=library, **gaps).strip()), *node.body])
-            yield Change(new, f"def {node.name}", CHANGES[kind])
-
-
 # Another operation, order or name
+
 
 EQUAL_TOO = {ast.Lt: ast.LtE, ast.Gt: ast.GtE}
 EQUAL_NOT = {other: sign for sign, other in EQUAL_TOO.items()}
@@ -171,11 +117,9 @@ def sibling_called(site: Site) -> Iterator[Change]:
         yield site.becomes("not in place", with_fields(node, func=with_fields(node.func, attr=name.rstrip("_"))))
 
 
-def new_not_in_place(site: Site) -> Iterator[Change]:
-    """`x += y` becomes `x = x + y`; `x[m] = 0` and `x.add_(y)` work on a copy: everywhere at once too."""
+def on_a_copy(site: Site) -> Iterator[Change]:
+    """`x[m] = 0` and `x.add_(y)` work on a copy: everywhere at once too."""
     match site.node:
-        case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
-            new, kind = made(f"{name} = A", A=ast.BinOp(made(name), op, value)), "not in place"
         case (
             ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name)), *_])
             | ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name)))
@@ -207,7 +151,7 @@ def inverted(site: Site) -> Iterator[Change]:
         yield site.becomes("inverted", made("~A", A=node))
 
 
-def method_added(site: Site) -> Iterator[Change]:
+def name_in_another_form(site: Site) -> Iterator[Change]:
     """`a @ b` becomes `a @ b.mT`; a name in an operation gets a new axis, or a root."""
     node, parent = site.node, site.parent
     if not isinstance(parent, ast.BinOp) or not isinstance(node, ast.expr) or isinstance(node, ast.Constant):
@@ -221,19 +165,6 @@ def method_added(site: Site) -> Iterator[Change]:
         yield site.becomes("root", made("A ** 0.5", A=node), parent, name=node.id)
 
 
-def sign_added(site: Site) -> Iterator[Change]:
-    """What is assigned, returned or one of two cases becomes its negative."""
-    match site.parent:
-        case ast.IfExp(body=first, orelse=second):
-            cases: tuple[ast.expr | None, ...] = (first, second)
-        case ast.Assign(value=value) | ast.AugAssign(value=value) | ast.Return(value=value):
-            cases = (value,)
-        case _:
-            return
-    if site.node in cases and isinstance(site.node, ast.BinOp | ast.Call | ast.Name | ast.Subscript):
-        yield site.becomes("opposite sign", made("-A", A=site.node))
-
-
 def returned_or_raised(site: Site) -> Iterator[Change]:
     """`return ValueError(…)` becomes `raise ValueError(…)`; what is printed is returned."""
     match site.node:
@@ -241,6 +172,10 @@ def returned_or_raised(site: Site) -> Iterator[Change]:
             yield site.becomes("raised for returned", ast.Raise(call, None))
         case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[first, *_])):
             yield site.becomes("returned for printed", ast.Return(first))
+
+
+MOST_JOINED = 4  # sizes: with so many, an axis was split
+AND_BACK = "there and back"  # whoever exchanges two axes where one is split does so again where they are joined
 
 
 def cut_anew(site: Site) -> Iterator[Change]:
@@ -253,7 +188,11 @@ def cut_anew(site: Site) -> Iterator[Change]:
                 turned = made(f"A.transpose({axes})", A=owner)
                 yield site.becomes("turned instead", turned, name=name)
                 func = with_fields(func, value=turned, attr="reshape" if name == "view" else name)
-                yield site.becomes("turned first", with_fields(node, func=func))
+                alike = AND_BACK if axes == "1, 2" and len(node.args) < MOST_JOINED else ""
+                yield Change(with_fields(node, func=func), site.code(), CHANGES["turned first"], alike=alike)
+            if len(node.args) >= MOST_JOINED:
+                split = made("A.transpose(1, 2)", A=node)
+                yield Change(split, site.code(), CHANGES["turned too"], alike=AND_BACK)
             for i in range(1, len(node.args) - 1):
                 sizes = [*node.args[:i], node.args[i + 1], node.args[i], *node.args[i + 2 :]]
                 cut = with_fields(node, args=sizes)
@@ -300,14 +239,6 @@ def step_name(node: ast.AST) -> str:
     return f"self.{called(node)}" if owner and is_self(owner) else called(node) or getattr(node, "attr", "")
 
 
-def sum_before(site: Site) -> Iterator[Change]:
-    """`p.cumsum(-1)` becomes `p.cumsum(-1) - p`: what comes before each entry."""
-    match site.node:
-        case ast.Call(func=ast.Attribute(value=owner, attr="cumsum"), args=args) as node:
-            inner = args[0] if isinstance(owner, ast.Name) and owner.id in MODULES and args else owner
-            yield site.becomes("sum before", made("A - B", A=node, B=inner))
-
-
 def wrapped_too(site: Site) -> Iterator[Change]:
     """`x + self.linear(y)` becomes `x + self.drop(self.linear(y))` beside `x + self.drop(z)`."""
     parts = (part for function in site.functions[:1] for part in ast.walk(function))
@@ -331,18 +262,19 @@ def other_name(site: Site) -> Iterator[Change]:
 
 OPERATORS: Mapping[Size, Sequence[Operator]] = {
     Size.DELETION: (
-        *(help_passed, moved_out, sum_before, wrapped_too),  # where these apply, they are what is meant
-        *(call_deleted, side_deleted, rule(("sign",)), argument_deleted, index_deleted, statement_deleted),
+        *(small.help_passed, large.moved_out, rule(("sum before",)), wrapped_too),  # these are what is meant
+        *(small.call_deleted, small.side_deleted, rule(("sign",)), small.argument_deleted),
+        *(small.index_deleted, small.statement_deleted),
     ),
     Size.CONSTANT: (
-        *(size_of_an_argument, other_number, other_pair_of_axes, axis_added, keyword_shared, keyword_given, end_moved),
-        *(unused_argument, argument_passed, argument_for_default),
+        *(small.size_of_an_argument, small.other_number, small.other_pair_of_axes, small.keyword_added),
+        *(small.end_moved, small.unused_argument, large.argument_for_default, large.order_changed),
     ),
     Size.OPERATION: (
-        rule(("none", "operation", "sides", "other transpose")),
-        *(none_asked, not_added_up, returned_or_raised, new_not_in_place, other_comparison, exchanged, steps_swapped),
-        *(inverted, sibling_called, method_added, sign_added, cut_anew),
+        rule(("none", "operation", "sides", "other transpose", "plain", "not in place")),
+        *(large.none_asked, other_comparison, returned_or_raised, on_a_copy, exchanged, steps_swapped, inverted),
+        *(sibling_called, name_in_another_form, rule(("opposite sign", "transposed")), cut_anew),
     ),
-    Size.WHOLE: (caller_kept, axes_in_front),
+    Size.WHOLE: (large.names_exchanged, large.done_to_another),
     Size.NAME: (other_name,),
 }

@@ -21,7 +21,6 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("line up", r"does not broadcast with previously seen|to match target batch_size|expected input with shape"),
     ("line up", r"must match the size of tensor|could not be broadcast together|could not broadcast input array"),
     ("learned", r"a (?:view of a )?leaf Variable that requires grad is being used in an in-place operation"),
-    ("overflow", r"value cannot be converted to type \w+ without overflow"),
     ("overwritten", r"modified by an inplace operation"),
     ("no gradient", r"does not require grad|Can't call numpy\(\) on Tensor that requires grad"),
     ("bool minus", r"with (?:a bool tensor|two bool tensors) is not supported|for -: 'bool'|boolean subtract"),
@@ -29,34 +28,20 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("two dtypes", r"same dtype|expected scalar type|source and destination dtypes match"),
     ("no super", r"before Module\.__init__\(\) call|has no attribute '_modules'"),
     ("unpack", r"(?:not enough|too many) values to unpack"),
-    ("list", r"(?:list|tuple|string) indices must be integers|only integer tensors of a single element"),
     ("is none", r"'NoneType' object|NoneType' and '|and 'NoneType'|and NoneType|not NoneType|got NoneType"),
     ("is none", r", NoneType|\(NoneType"),
     ("no axis", r"Dimension out of range|AxisError"),
     ("indices", r"too many indices for (?:tensor|array)"),
-    ("boolean index", r"The shape of the mask|boolean index did not match"),
-    ("nothing there", r"input\.numel\(\) == 0|has no elements|of an empty (?:tensor|list)|zero-size array"),
-    ("nothing there", r"(?:argument|arg) is an? empty|to have non-zero size|non-empty (?:list|TensorList)"),
-    ("not whole", r"but (?:found element of type|got) float|'float' object cannot be interpreted as an int"),
-    ("not whole", r"argument 'size' .* not float|must be int, not float|slice indices must be integers"),
-    ("arguments in C", r"failed to unpack|must be tuple of ints|invalid combination of arguments"),
-    ("cut", r"sum exactly to|exceeds dimension size|index k out of range|maximum size for tensor at dimension"),
-    ("positions", r"int32/int64 for index|index tensor of type LongTensor|scalar types: Long|dtype to be Long"),
-    ("positions", r"only integers, slices .* are valid indices"),
     ("list index", r"list index out of range|pop from empty list"),
     ("index", r"out of bounds|index out of range|values must be smaller than num_classes|from empty list"),
     ("view", r"view size is not compatible with input tensor's size and stride"),
     ("fill a shape", r"multiply up to the size of dim|only one dimension can be inferred|-1 can be any value"),
     ("fill a shape", r"is invalid for input of size|cannot reshape array of size"),
-    ("assigned", r"must match the existing size|shape mismatch"),
-    ("mixed libraries", r"not numpy\.ndarray|'numpy\.ndarray' and 'Tensor'|'Tensor' and 'numpy\.ndarray'"),
-    ("mixed libraries", r"\(numpy\.ndarray|expected np\.ndarray \(got Tensor\)"),
     ("plain number", r"must be Tensor, not (?:int|float)"),
     ("whole tensor", r"only integer scalar arrays can be converted|must be real number, not Tensor"),
     ("whole tensor", r"only one element tensors|cannot be converted to (?:a s|S)calar"),
     ("whole tensor", r"only tensors? (?:with one element|can be)|only (?:0-dimensional|length-1|size-1) arrays"),
     ("whole tensor", r"must be tuple of Tensors, not Tensor"),
-    ("one for many", r"of a 0-d(?:im)? tensor|over a 0-d tensor|has no len\(\)|object is not iterable|non-iterable"),
     ("truth", r"Boolean value of Tensor|truth value of an array"),
     ("einsum", r"subscripts in the equation|einstein sum subscripts|operand has more dimensions than subscripts"),
     ("one axis", r"only supported on matrices"),
@@ -71,13 +56,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("two things", r"unsupported operand type\(s\) for .*torch\.return_types"),
     ("not run", r"^NotDefined: "),
     ("not defined", r"name '\w+' is not defined|cannot access local variable"),
-    ("missing", r"missing \d+ required"),
     ("arguments", r"unexpected keyword argument|positional arguments? but|takes no arguments"),
-    ("brackets", r"object is not subscriptable|object is not callable"),
-    ("not called", r"builtin_function_or_method|'method' and|and 'method'|'function' and|and 'function'"),
-    ("kinds", r"unsupported operand type|can only concatenate|not supported between instances|sequence by non-int"),
-    ("kinds", r"must be a string or a real number|invalid literal for|expected str instance|Unknown format code"),
-    ("no attribute", r"has no attribute '"),
 )
 
 
@@ -91,8 +70,6 @@ def meaning(error: Raised) -> tuple[str, str]:
         return name, ERRORS[name].format(name=error.text.partition(" ")[0])
     if name == "is none":
         return name, ERRORS[name].format(what=none_on(error))
-    if name == "missing":
-        return name, ERRORS[name].format(names=", ".join(f"`{word}`" for word in re.findall(r"'(\w+)'", error.text)))
     return name, ERRORS[name] if name else ""
 
 

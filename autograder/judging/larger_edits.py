@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import combinations, pairwise
 
+from .observations import names_in
 from .sentences import CHANGES
-from .site import Change, Site, defaults_of, line_of, made, parameters_of, statements_of, with_fields
+from .site import Change, Site, defaults_of, filled, line_of, made, parameters_of, statements_of, with_fields
 from .smaller_edits import expression_around
-from .syntax import called
 
+MOST_NAMES = 8
 Block = ast.For | ast.While | ast.With | ast.If
 
 
@@ -23,11 +25,34 @@ def moved_out(site: Site) -> Iterator[Change]:
             yield Change(statements_of(order), site.code(statement), CHANGES[kind], line_of(statement))
 
 
-def not_added_up(site: Site) -> Iterator[Change]:
-    """`x += y` becomes `x = y`."""
+def order_changed(site: Site) -> Iterator[Change]:
+    """A statement comes after the next one."""
+    body = getattr(site.node, "body", ())
+    for i, (one, next_one) in enumerate(pairwise(body if isinstance(body, list) else ())):
+        if not isinstance(next_one, ast.Return | ast.Raise | ast.FunctionDef):
+            new = with_fields(site.node, body=[*body[:i], next_one, one, *body[i + 2 :]])
+            yield Change(new, site.code(one), CHANGES["later"], line_of(one))
+
+
+def names_exchanged(site: Site) -> Iterator[Change]:
+    """Two variables that a statement reads stand in each other's place."""
     match site.node:
-        case ast.AugAssign(target=target, value=value):
-            yield site.becomes("plain", made("A = B", A=target, B=value))
+        case ast.Assign(value=ast.expr() as value) | ast.AugAssign(value=value) | ast.Return(value=ast.expr() as value):
+            names = sorted(names_in(value).intersection(site.names))
+            for one, other in combinations(names if len(names) <= MOST_NAMES else (), 2):
+                turned = filled(value, {one: made(other), other: made(one)})
+                words = CHANGES["exchanged"].format(one=one, other=other)
+                yield Change(with_fields(site.node, value=turned), site.code(), words, alike=words)
+
+
+def done_to_another(site: Site) -> Iterator[Change]:
+    """`x = x.masked_fill(hidden, 0)` is followed by the same for another variable."""
+    match site.node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) as node if name in names_in(value):
+            for other in site.names[-MOST_NAMES:]:
+                if other not in names_in(value):
+                    both = [node, filled(node, {name: made(other)})]
+                    yield site.becomes("another", statements_of(both), name=other)
 
 
 def argument_for_default(site: Site) -> Iterator[Change]:
@@ -44,30 +69,11 @@ def argument_for_default(site: Site) -> Iterator[Change]:
 
 
 def none_asked(site: Site) -> Iterator[Change]:
-    """`if x` becomes `if x is not None`, and so does each of several conditions."""
-    if isinstance(site.parent, ast.BoolOp) or getattr(site.parent, "test", None) is site.node:
+    """`if x` becomes `if x is not None`, and so does each of several conditions, and that of a comprehension."""
+    asked = (getattr(site.parent, "test", None), *getattr(site.parent, "ifs", ()))
+    if isinstance(site.parent, ast.BoolOp) or any(test is site.node for test in asked):
         match site.node:
-            case ast.UnaryOp(op=ast.Not(), operand=ast.Name() | ast.Attribute() as inner):
+            case ast.UnaryOp(op=ast.Not(), operand=ast.Name() | ast.Attribute() | ast.Call() as inner):
                 yield site.becomes("none", made("A is None", A=inner))
-            case ast.Name() | ast.Attribute() as inner:
+            case ast.Name() | ast.Attribute() | ast.Call() as inner:
                 yield site.becomes("none", made("A is not None", A=inner))
-
-
-WRITING = ("append", "extend", "insert", "pop", "popitem", "remove", "clear", "sort", "reverse", "update", "setdefault")
-
-
-def caller_kept(site: Site) -> Iterator[Change]:
-    """A function that writes into something works on a copy of one of its arguments."""
-    node = site.node
-    if isinstance(node, ast.FunctionDef) and any(map(writes, ast.walk(node))):
-        for name in parameters_of(node):
-            for way in ("clone", "copy"):  # a tensor's; a list's or a dictionary's
-                new = with_fields(node, body=[made(f"{name} = {name}.{way}()"), *node.body])
-                yield Change(new, f"def {node.name}", CHANGES["copied"].format(name=name))
-
-
-def writes(node: ast.AST) -> bool:
-    """Say whether a piece of code may write into what it is given."""
-    into = isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load)
-    name = called(node)
-    return into or isinstance(node, ast.AugAssign) or name in WRITING or (name.endswith("_") and name[:1] != "_")

@@ -1,14 +1,13 @@
-"""What a student's code says of itself, without being run: unread arguments, draws of its own, steps of its own."""
+"""What a student's code says of itself, without being run: unread arguments, steps of its own."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from .sentences import OBSERVED, OWN_STEPS
 from .site import in_one_line, parameters_of
-from .syntax import DRAW, Definition, called, parsed
+from .syntax import Definition, called, parsed
 
 MOST_NAMED = 2
 MOST_OWN, LONGEST = 3, 30  # steps and lines: with more, an answer is another way of going about it
@@ -18,14 +17,7 @@ MEANINGFUL = (  # steps that are hardly another way of writing one that a soluti
     *("log2", "log10", "tanh", "sigmoid", "relu", "gelu", "sin", "cos", "prod", "dropout", "softmax", "norm"),
     *("normalize", "layer_norm", "sort", "round", "floor", "ceil"),
 )
-STEPS: dict[Any, str] = {ast.Sub: "subtract", ast.USub: "subtract", ast.Div: "divide", ast.FloorDiv: "divide"}
-LIKE = {
-    **dict.fromkeys(("sub", "neg"), "subtract"),
-    **dict.fromkeys(("div", "true_divide", "floor_divide"), "divide"),
-    **dict.fromkeys(("startswith", "removeprefix", "removesuffix", "partition", "rpartition"), "endswith"),
-}
-MADE_OF_OTHERS = ("softmax", "log_softmax", "logsumexp", "tanh", "sigmoid", "std", "var", "mean", "normalize")
-SIZES = ("shape", "size", "len", "dim", "ndim", "numel")
+BY_NAME = ("startswith", "removeprefix", "removesuffix", "partition", "rpartition")  # as `endswith`
 
 
 def unread_parameters(function: ast.FunctionDef | ast.Lambda) -> list[str]:
@@ -84,7 +76,7 @@ def parts_of(source: str) -> Iterator[ast.AST]:
 
 
 def seen_in(source: str, steps: Collection[str] | None = None) -> list[str]:
-    """Return sentences about a student's code: arguments that nothing reads, draws and steps of its own.
+    """Return sentences about a student's code: arguments that nothing reads, steps of its own.
 
     Args:
         source: the code.
@@ -95,18 +87,16 @@ def seen_in(source: str, steps: Collection[str] | None = None) -> list[str]:
         if unread := unread_parameters(function):
             kind = "unread" if len(unread) == 1 else "unread ones"
             sentences.append(OBSERVED[kind].format(name="` and `".join(unread)))
-        sentences += own_draws(function)
     sentences += own_steps(source, steps) if steps is not None else []
     return sentences[:MOST_NAMED]
 
 
 def own_steps(source: str, steps: Collection[str]) -> list[str]:
     """Return a sentence about the steps that no known right answer takes, if they are few."""
-    own, known = dict[str, ast.expr](), {OWN_STEPS[step] for step in steps}
+    own, known = dict[str, ast.Call](), {OWN_STEPS.get(step) for step in steps}
     nodes = [part for node in definitions_in(source).values() for part in ast.walk(node)]
-    given = {part.arg for part in nodes if isinstance(part, ast.arg)}
-    expressions = (part for part in nodes if isinstance(part, ast.expr) and not is_counting(part, given))
-    for part in sorted(expressions, key=lambda part: (part.lineno, part.col_offset)):
+    calls = (part for part in nodes if isinstance(part, ast.Call))
+    for part in sorted(calls, key=lambda part: (part.lineno, part.col_offset)):
         if (does := OWN_STEPS.get(step_in(part), "")) and does not in known:
             own.setdefault(does, part)
     if not 0 < len(own) <= MOST_OWN or source.count("\n") > LONGEST:
@@ -120,19 +110,8 @@ def own_steps(source: str, steps: Collection[str]) -> list[str]:
 
 def step_in(node: ast.AST) -> str:
     """Return the step that a node is, by one name however it is written; '' for none."""
-    name, operand = called(node), getattr(node, "operand", None)
-    sign = "" if isinstance(operand, ast.Constant) else STEPS.get(type(getattr(node, "op", None)), "")
-    return LIKE.get(name, name) or sign
-
-
-def is_counting(node: ast.expr, given: Collection[str]) -> bool:
-    """Say whether an expression is a sign, or an operation with a plain number or with sizes, given or not."""
-    if not isinstance(node, ast.BinOp):
-        return isinstance(node, ast.UnaryOp)
-    parts = ast.walk(node)
-    names = {getattr(part, "attr", "") or getattr(part, "id", "") for part in parts} - {""}
-    plain = isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant)
-    return plain or not names.isdisjoint(SIZES) or (isinstance(node.op, ast.FloorDiv) and not names.issubset(given))
+    name = called(node)
+    return "endswith" if name in BY_NAME else name
 
 
 def steps_of_answers(exercise: str, reference: str, others: Collection[str] = ()) -> list[str]:
@@ -146,16 +125,7 @@ def steps_of_answers(exercise: str, reference: str, others: Collection[str] = ()
     shared = definitions_in(reference)
     made = (made_of(exercise, shared | definitions_in(source)) for source in ("", *others))
     steps = {step_in(node) for nodes in made for node in nodes}
-    steps |= set() if steps.isdisjoint(MADE_OF_OTHERS) else {"subtract", "divide"}
     return sorted(steps.intersection(OWN_STEPS))
-
-
-def own_draws(function: ast.FunctionDef) -> Iterator[str]:
-    """Yield a sentence about each draw that does not come from the generator that was passed in."""
-    for part in ast.walk(function):
-        if called(part) in DRAW and "generator" in set(parameters_of(function)) - names_in(part):
-            code = in_one_line(ast.unparse(part))
-            yield OBSERVED["own draw"].format(line=getattr(part, "lineno", 0), code=code)
 
 
 def calls_in(reference: str, exercise: str) -> list[str]:

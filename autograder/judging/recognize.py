@@ -17,9 +17,6 @@ PRAISE = re.compile(r"\b(?:is|are) (?:right|correct|fine|back)\b|(?:^|[.:] )Righ
 PRAISE_IN_FRONT = re.compile(r"^(?:[^.,:;]* (?:is|are) )?[Rr]ight\b[^.,:;]*(?:, but |[.,:;] (?:But )?)")
 SENTENCES = re.compile(r"(?<=[.?!])\s+")
 OPEN = re.compile(r"\?$|^Either\b")
-LEAVES_OPEN = re.compile(
-    r"\?|\bEither\b|, or |\bas (?:when|after|by|if|happens|it (?:is|does|happens) when)\b|\bfor example\b"
-)
 IN_CODE = re.compile(r"`(?:torch|np|functional)\.(\w+)")
 IN_WORDS = re.compile(r"(?<!e to the )\b(power|einsum|assert)s?\b(?! of e)")
 OPERATIONS: dict[type[ast.AST], str] = {ast.Pow: "power", ast.BitXor: "power", ast.Assert: "assert"}
@@ -57,6 +54,13 @@ def mutants_that_fit(case: Case) -> list[Fit]:
 def is_like(outcome: Fingerprint, known: Fingerprint, target: Target) -> bool:
     """Say whether an outcome is that of a mutant, and the mutant is wrong here."""
     return same(without_names(outcome), without_names(known), target.tolerance) and target.is_wrong(known)
+
+
+def named_by_numbers(outcome: Fingerprint, target: Target) -> str:
+    """Return the known mistake whose values an outcome has, where no other gives them; '' for none."""
+    names = (name for name, known in target.mistakes.items() if is_like(outcome, known, target))
+    own = (n for n in names if shows_numbers(target.mistakes[n], target.right, target.tolerance, own=True))
+    return next(own, "")
 
 
 def without_names(outcome: Fingerprint) -> Fingerprint:
@@ -106,19 +110,18 @@ def told(explanation: Explanation, name: str, case: Case, *, alone: bool) -> Exp
     passed = any(t.accepts(o) for t, o in zip(case.targets, case.outcomes, strict=True) if not t.hidden)
     if not isinstance(case.outcome, Returned) and not passed:
         explanation = replace(explanation, message=without_praise(explanation.message))
-    definite = own and not LEAVES_OPEN.search(explanation.message)
-    return explanation if definite else with_proof(explanation, case)
+    return with_proof(explanation, case)
 
 
 def with_proof(explanation: Explanation, case: Case) -> Explanation:
     """Return an author's words with the edit of the student's code that passes, or else where a gradient was lost.
 
-    What the author asks is left out then. An edit to any other number says too little.
+    What the author asks is left out then, but not for another number, of which many would do.
     """
     seen, said = case.search(), [explanation.message]
     if seen.proof:
         said = [sentence for sentence in SENTENCES.split(explanation.message) if not OPEN.search(sentence)]
-    return replace(explanation, message=" ".join(filter(None, [*said, seen.proof or seen.cut])))
+    return replace(explanation, message=" ".join(filter(None, [*said, seen.repair or seen.cut])))
 
 
 def without_praise(message: str) -> str:

@@ -10,15 +10,18 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import NamedTuple
 
 from .case import Seen
 from .exceptions import line_of, meaning
-from .fingerprint import Fingerprint, fingerprint, is_far_too_large
+from .fingerprint import Fingerprint, fingerprint, is_far_too_large, same_leaf
 from .neighbors import Edit
+from .recognize import is_like, named_by_numbers
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
 from .target import Target
-from .trace import first_special, marked
+from .trace import DTYPES, first_special, marked
 from .trial import NO_TIME_LEFT
 from .tried import Tried
 from .values import Lost, Outcome, Raised, Returned
@@ -29,6 +32,35 @@ DEFINITE = tuple(CHANGES[kind] for kind in ("generator", "mode", "copy", "not in
 MOST_LINES = 4
 MOST_FIRST_STEPS = 3
 TOO_LARGE = Lost(ANSWERS["too large"])
+
+
+class Progress(NamedTuple):
+    """How far an edited cell gets; of two, the larger one gets further.
+
+    Args:
+        passed: how many checks pass, 0 where the first failed one still fails.
+        form: what is right there: 1 something came back, 2 in the right structure, 3 also in shape, 4 also in dtype.
+        leaves: how many of its values are right.
+    """
+
+    passed: int
+    form: int = 0
+    leaves: int = 0
+
+
+NOWHERE, STRUCTURE = Progress(0), 2
+
+
+def progress_of(outcome: Outcome, target: Target) -> Progress:
+    """Return how far an outcome is that is not right."""
+    if not isinstance(outcome, Returned):
+        return NOWHERE
+    mine, theirs = fingerprint(outcome)["leaves"], target.right.get("leaves", {})
+    if mine.keys() != theirs.keys():
+        return Progress(0, STRUCTURE - 1)
+    alike = [all(mine[p].get(what) == theirs[p].get(what) for p in mine) for what in ("shape", "dtype")]
+    right = sum(same_leaf(leaf, theirs[path], target.tolerance) for path, leaf in mine.items())
+    return Progress(0, STRUCTURE + alike[0] + all(alike), right)
 
 
 @dataclass(frozen=True)
@@ -116,15 +148,23 @@ class Search:
         self._before = outcomes[failed[0]] if failed else NO_TIME_LEFT
         self._seen: set[str] = set()
         self._over = False
+        self._in_form: list[Edit] = []  # after which a shape or a dtype is right
 
     def found(self) -> Iterator[Seen]:
         """Yield what was seen when the code ran, each time with a better repair."""
         if self._tried.special is None:
             self._tried.special = self._special()
-        seen = Seen(self._tried.special.get("nan", ""), self._tried.special.get("cut", ""))
+        special = dict(self._tried.special)
+        cut = special.pop("cut", "")
+        seen = Seen(" ".join(special.values()), cut)
         yield seen
         for repair in self.repairs():
-            yield replace(seen, repair=repair.sentence, any_value=repair.any_value)
+            yield (seen := replace(seen, repair=repair.sentence, any_value=repair.any_value))
+        for edit in self._in_form if not seen.proof else ():
+            if mistake := self._mistake_after(edit):
+                words = clause(edit)
+                yield replace(seen, mistake=mistake, beside=f"{words[0].upper()}{words[1:]}, {ANSWERS['remains']}")
+                return
 
     def _special(self) -> dict[str, str]:
         """Say where NaN appears first, or what autograd cannot follow: the code runs again, and is looked at."""
@@ -134,40 +174,46 @@ class Search:
         mine, text = fingerprint(self._before), self._tried.cell
         kinds = ["nan"] if has_new_nan(mine, right) else []
         kinds += ["cut"] if lacks_gradient(self._before, mine, right) else []
+        kinds += other_dtypes(mine, right)
         seen = self._trace(marked(text), self._order[0]) if kinds else NO_TIME_LEFT
         return first_special(seen.tree, text, kinds) if isinstance(seen, Returned) else {}
 
     def repairs(self) -> Iterator[Repair]:
-        """Yield what is found, each better than the one before it."""
-        every = len(self._targets)
-        if self._reach(ast.unparse(self._tried.tree)):
+        """Yield what is found, each better than the one before it; a name is what is changed last."""
+        before = self._reach(ast.unparse(self._tried.tree))
+        if before.passed:
             return  # what failed is not what the cell defines
         complete: list[Edit] = []
-        partly: list[tuple[int, Edit]] = []
-        for edit, passed in self._reaching():
-            if passed == every:
+        partly: list[tuple[Progress, Edit]] = []
+        for edit, progress in self._reaching():
+            if edit.size is Size.NAME and partly and not complete:
+                yield from self._in_two_steps(partly)
+                partly.clear()
+            if progress.passed == len(self._targets):
                 complete.append(edit)
                 if edit.size is not Size.NAME:  # of names, all have to be known
                     yield repair_of(complete)
-            elif passed > self._passed_before and is_small(edit):
-                partly.append((passed, edit))
+            elif is_small(edit) and progress > before and progress.passed not in range(1, self._passed_before + 1):
+                partly.append((progress, edit))
+            if is_small(edit) and STRUCTURE <= before.form < progress.form:
+                self._in_form.append(edit)
         if settled(complete):
             yield repair_of(complete)
         if partly and not complete:
-            yield from self._in_two_steps([edit for _, edit in sorted(partly, key=lambda step: -step[0])])
+            yield from self._in_two_steps(partly)
 
-    def _in_two_steps(self, partly: Sequence[Edit]) -> Iterator[Repair]:
+    def _in_two_steps(self, partly: Sequence[tuple[Progress, Edit]]) -> Iterator[Repair]:
         """Yield two edits of which the second passes everything."""
-        for first in partly[:MOST_FIRST_STEPS]:
+        for _, first in sorted(partly, key=lambda step: step[0], reverse=True)[:MOST_FIRST_STEPS]:
             with first.applied():
-                reaching = self._reaching(first)
-                passing = [edit for edit, passed in reaching if passed == len(self._targets) and is_small(edit)]
+                reaching = takewhile(lambda found: found[0].size <= Size.OPERATION, self._reaching(first))
+                passing = [edit for edit, now in reaching if now.passed == len(self._targets) and is_small(edit)]
             if second := settled(passing):
                 yield Repair((first, second[0]))
                 return
 
-    def _reaching(self, after: Edit | None = None) -> Iterator[tuple[Edit, int]]:
-        """Yield the edits that pass the first failed check, and how many; of one size where one passes everything."""
+    def _reaching(self, after: Edit | None = None) -> Iterator[tuple[Edit, Progress]]:
+        """Yield the edits that get further, and how far; of one size where one passes everything."""
         every, complete = len(self._targets), None
         for edit, source in self._tried.edits(self._near, after):
             if self._over or (complete is not None and edit.size > complete):
@@ -175,29 +221,38 @@ class Search:
             if source in self._seen:
                 continue
             self._seen.add(source)
-            passed = self._reach(source)
-            if passed == every and not self._confirm(source):
+            progress = self._reach(source)
+            if progress.passed == every and not self._confirm(source):
                 continue
-            complete = edit.size if passed == every and complete is None else complete
-            if passed:
-                yield edit, passed
+            complete = edit.size if progress.passed == every and complete is None else complete
+            yield edit, progress
 
-    def _reach(self, source: str) -> int:
-        """Return how many checks an edited cell passes; 0 where the first failed one still fails."""
-        if source in self._tried.failed:
-            return 0
+    def _reach(self, source: str) -> Progress:
+        """Return how far an edited cell gets; where the first failed check still fails, no further."""
+        known: Progress | None = self._tried.failed.get(source)
+        if known is not None:
+            return known
         passed = 0
         for i in self._order:
             outcome = self._outcome(source, i)
             if outcome == NO_TIME_LEFT:
                 self._over = True
-                return 0
+                return NOWHERE
             right = self._targets[i].accepts(outcome)
             if not right and i == self._order[0]:
-                self._tried.failed.add(source)
-                return 0
+                self._tried.failed[source] = found = progress_of(outcome, self._targets[i])
+                return found
             passed += right
-        return passed
+        return Progress(passed)
+
+    def _mistake_after(self, edit: Edit) -> str:
+        """Return the known mistake whose values an edited cell gives on every check that tells it; '' for none."""
+        with edit.applied():
+            source = ast.unparse(self._tried.tree)
+        outcomes = [fingerprint(self._outcome(source, i)) for i in range(len(self._targets))]
+        mistake = named_by_numbers(outcomes[self._order[0]], self._targets[self._order[0]])
+        pairs = [(o, t) for o, t in zip(outcomes, self._targets, strict=True) if mistake and t.tells_apart(mistake)]
+        return mistake if all(is_like(o, t.mistakes[mistake], t) for o, t in pairs) else ""
 
     def _outcome(self, source: str, i: int) -> Outcome:
         """Run a check on an edited cell; of far too large an answer, nothing is looked at."""
@@ -209,6 +264,13 @@ def has_new_nan(mine: Fingerprint, right: Fingerprint) -> bool:
     """Say whether there is NaN in a result where the right one has none."""
     theirs = right.get("leaves", {})
     return any(leaf.get("nan") and not theirs.get(p, {}).get("nan") for p, leaf in mine.get("leaves", {}).items())
+
+
+def other_dtypes(mine: Fingerprint, right: Fingerprint) -> list[str]:
+    """Return the floating-point dtypes of results that are asked for in another one."""
+    theirs = right.get("leaves", {})
+    pairs = ((leaf.get("dtype", ""), theirs.get(p, {}).get("dtype", "")) for p, leaf in mine.get("leaves", {}).items())
+    return sorted({dtype for dtype, asked in pairs if dtype != asked and dtype in DTYPES and asked})
 
 
 def lacks_gradient(outcome: Outcome, mine: Fingerprint, right: Fingerprint) -> bool:

@@ -34,6 +34,7 @@ ANSWERS: Mapping[str, str] = {
     "unexplained": "Not the expected result.",
     "passes": "every check passes",
     "two": "With two changes,",
+    "remains": "this remains:",
 }
 
 # what strikes the eye in a student's code: `observations`
@@ -42,9 +43,8 @@ OBSERVED: Mapping[str, str] = {
     "unread ones": "Nothing in your code reads the arguments `{name}`.",
     "nan from": "NaN appears first in {nan}.",
     "nan after infinity": "Infinity appears first in {infinite}, and NaN in {nan}.",
-    "exp": "In float32, exp of more than 88 is infinite; in float64, of more than 709.",
+    "dtype": "{dtype} appears first in {first}.",
     "cut": "Autograd cannot follow what comes out of {cut}.",
-    "own draw": "Line {line}, `{code}`, does not draw from `generator`.",
     "own step": "Line {line}, `{code}`, {does}",
     "not known": ": no known solution does that.",
 }
@@ -68,8 +68,6 @@ OWN_STEPS: Mapping[str, str] = {
     "sign": "keeps only signs",
     "roll": "moves what leaves at one end to the other",
     "Parameter": "makes a new parameter",
-    "subtract": "subtracts",
-    "divide": "divides",
 }
 
 # the kind of change that an edit of a student's code is, as a clause: `edit_operators`
@@ -86,7 +84,7 @@ CHANGES: Mapping[str, str] = {
     "axis kept": "with that axis kept, of size 1",
     "keyword": "with `{keyword}`, as in the other `{name}`",
     "dtype": "with the dtype of `{name}`",
-    "end": "with its end moved by one",
+    "end": "with `{end}` {how} by one",
     "mode": "with the module's mode passed on",
     "operation": "with another operation",
     "equal too": "if it is true for equal values too",
@@ -102,10 +100,14 @@ CHANGES: Mapping[str, str] = {
     "other transpose": "if it is transposed along other axes (`.T` turns all of them around, `.mT` the last two)",
     "not in place": "as a new tensor instead of in place",
     "copy": "on a copy",
-    "copied": "if it works on a copy of `{name}`, which is the caller's",
     "after": "if it comes after the block that it is in",
     "before": "if it comes before the block that it is in",
-    "plain": "with a plain `=`",
+    "later": "if it comes after the next line",
+    "exchanged": "with `{one}` and `{other}` exchanged",
+    "another": "with the same for `{name}`",
+    "factor": "with `{name}` as one more factor of `{old}`",
+    "turned too": "with two axes exchanged",
+    "plain": "if that replaces what is there instead of being added to it",
     "inverted": "if it is inverted",
     "transposed": "if it is transposed",
     "new axis": "with a new axis for `{name}`",
@@ -120,8 +122,6 @@ CHANGES: Mapping[str, str] = {
     "turned instead": "if axes are exchanged instead (`{name}` keeps the order in which numbers lie)",
     "turned first": "after a transpose, since it keeps the order in which numbers lie",
     "turned after": "with its axes put in place by a transpose, since it keeps the order in which numbers lie",
-    "one part": "if the function is called for one part at a time, with no axes in front",
-    "one batch": "if the function is called with exactly one axis in front",
 }
 
 ANY_VALUE = re.compile(r"with (?:a \w+ number|one more factor)")  # any mistake may end in another number
@@ -143,8 +143,6 @@ ERRORS: Mapping[str, str] = {
     "result. A new one can: a = a & b leaves the caller's alone.",
     "learned": "A tensor that learns was written to while autograd was watching. Make a new tensor; if you do mean to "
     "overwrite a parameter, do it under torch.no_grad().",
-    "overflow": "A number does not fit into the dtype of the tensor it goes to: whole numbers have no infinity, and "
-    "float16 ends at 65504. Create the tensor with a dtype that has it.",
     "overwritten": "A result was overwritten that autograd still needs for the gradient. Make a new tensor instead of "
     "writing into that one: masked_fill and torch.where do.",
     "no gradient": "No gradient comes back to the inputs: what is returned does not depend on them, or it was cut "
@@ -156,21 +154,12 @@ ERRORS: Mapping[str, str] = {
     "unpack": "The left side names another number of things than came. Will it always be that many?",
     "no axis": "There is no such axis. Counted from the end, -1 and -2, axes exist for any number of axes in front.",
     "indices": "More indices than axes. What shape does it have in this check?",
-    "boolean index": "A boolean index has to have the shape of what it indexes: indexing does not broadcast. "
-    "torch.where, masked_fill and np.where do.",
-    "nothing there": "Something is empty there, so it has no maximum and no first entry. Where does its size come "
-    "from?",
-    "not whole": "A size or a position has to be a whole number, and this one is a float: `/` makes one, `//` does "
-    "not.",
-    "arguments in C": "That function does not take these kinds of arguments in these places. What is not a size is "
-    "passed by name, as in dtype=... or generator=...",
     "list index": "A list has fewer entries than the index asks for. Can it be empty, or shorter than you think?",
     "index": "An index points past the end of an axis or a list. Is that the axis you mean, with a batch in front?",
     "view": "`view` needs numbers that lie in memory in order, and after a transpose or an expand they do not. Use "
     "`reshape` or `flatten`.",
     "fill a shape": "The tensor has more or fewer numbers than the shape that was asked for. Which of the two is not "
     "what you expected in this check, the tensor or the sizes?",
-    "assigned": "What you assign or expand does not have the shape of what it is written to.",
     "plain number": "torch's functions take tensors, and this is a plain number. For those there are `math`, ** 0.5, "
     "and Python's own max and min.",
     "whole tensor": "Many numbers were put where one belongs. PyTorch's and NumPy's own functions work on all entries "
@@ -185,8 +174,6 @@ ERRORS: Mapping[str, str] = {
     "stack": "What torch.stack lays along a new axis has to have one shape, and these shapes differ. torch.cat joins "
     "along an axis that they have, where they may differ.",
     "cat": "Joining needs the same number of axes, and equal sizes along all but one. Is that the axis you mean?",
-    "list": "A Python list, a tuple or a text takes whole numbers as indices, one at a time. With several, or with "
-    "None or a mask, only a tensor can be indexed: torch.tensor makes one of a list.",
     "whole numbers": "That is not defined for whole numbers or booleans. Turn them into floating-point numbers first.",
     "boolean mask": "A mask has to be boolean here: True and False, not numbers.",
     "two things": "max and min with a `dim` return two things, the values and their positions. You need the values "
@@ -194,18 +181,6 @@ ERRORS: Mapping[str, str] = {
     "not run": "The exercise is not defined: its cell is missing, or it stopped with an error. Run that cell by "
     "itself, and then from a fresh start all cells in order.",
     "not defined": "A name has no value at that point. Is it spelled as it was where it got one?",
-    "missing": "On that line something is called without an argument that it needs: {names}.",
     "arguments": "A function was called with arguments that it does not take. NumPy says axis and keepdims where "
     "PyTorch says dim and keepdim.",
-    "brackets": "Round and square brackets were mixed up: a method is called, x.size(0), and an attribute is indexed, "
-    "x.shape[0].",
-    "not called": "A function or method is used without being called: its parentheses are missing.",
-    "no attribute": "That object, or module, has nothing of that name, at least not at that moment. What is it there?",
-    "cut": "Entries were asked for that the axis does not have, or not all that it has. How long is it in this check?",
-    "positions": "Positions are whole numbers: a tensor that indexes, or names a class, is of dtype long.",
-    "one for many": "A single number came where several belong: it has no length and no entries to go through.",
-    "kinds": "Things of two kinds met that do not go together, such as a list and a number, or a number and a text. A "
-    "tensor in place of a list can be calculated with.",
-    "mixed libraries": "A tensor met a NumPy array. Stay with one of the two; torch.from_numpy makes a tensor of an "
-    "array.",
 }

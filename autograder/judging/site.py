@@ -21,7 +21,7 @@ class Size(IntEnum):
     DELETION = 0
     CONSTANT = 1
     OPERATION = 2
-    WHOLE = 3  # the order of statements, or how a whole function is called
+    WHOLE = 3  # a whole statement, or one more
     REMOVAL = 4  # of more than a few nodes
     NAME = 5
 

@@ -5,18 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
 from .sentences import CHANGES
-from .site import (
-    Change,
-    Site,
-    defaults_of,
-    in_one_line,
-    line_of,
-    made,
-    statements_of,
-    with_fields,
-)
+from .site import Change, Site, defaults_of, in_one_line, line_of, made, statements_of, with_fields
 from .syntax import DRAW, called, constant, is_self, number_in
 
 MODULES = ("torch", "math", "functional", "nn", "np")
@@ -85,13 +77,18 @@ def side_deleted(site: Site) -> Iterator[Change]:
     """`a / b` becomes `a`, `a + b` becomes `b` too; `a and b` becomes `a`. Whoever writes `x * x` means both."""
     match site.node:
         case ast.BinOp(left=left, op=op, right=right) if ast.dump(left) != ast.dump(right):
-            yield Change(left, f"{SIGNS[type(op)]} {site.code(right)}", line=line_of(right))
+            yield Change(left, f"{SIGNS[type(op)]} {operand(site, right)}", line=line_of(right))
             if not isinstance(op, ast.Div | ast.FloorDiv | ast.Pow):
-                yield Change(right, f"{site.code(left)} {SIGNS[type(op)]}")
+                yield Change(right, f"{operand(site, left)} {SIGNS[type(op)]}")
         case ast.BoolOp(op=op, values=values):
             for value in values:
                 rest = [other for other in values if other is not value]
                 yield Change(rest[0] if len(rest) == 1 else ast.BoolOp(op, rest), site.code(value))
+
+
+def operand(site: Site, node: ast.expr) -> str:
+    """Return one side of an operation as it is written, in parentheses where they may be needed."""
+    return f"({site.code(node)})" if isinstance(node, ast.BinOp | ast.Compare | ast.IfExp) else site.code(node)
 
 
 def argument_deleted(site: Site) -> Iterator[Change]:
@@ -136,7 +133,7 @@ REDUCED = (
     *("sum", "mean", "prod", "amax", "amin", "max", "min", "std", "var", "logsumexp", "norm", "any", "all"),
     *("argmax", "argmin"),
 )
-ALONG = (*REDUCED, "softmax", "log_softmax", "cumsum")
+ALONG = (*REDUCED, "softmax", "log_softmax", "cumsum", "squeeze", "repeat_interleave", "argsort", "sort")
 TAKE_AXES = (
     *(*ALONG, "size", "transpose", "swapaxes", "permute", "unsqueeze", "squeeze", "flatten", "unflatten", "diagonal"),
     *("flip", "gather", "sort", "argsort", "chunk", "split", "cat", "stack"),
@@ -238,54 +235,14 @@ def other_pair_of_axes(site: Site) -> Iterator[Change]:
             yield Change(new_call, site.code(), CHANGES["two axes"], alike=alike)
 
 
-def axis_added(site: Site) -> Iterator[Change]:
-    """`x.softmax()` gets an axis, `x.sum(dim=1)` keeps it, `x.diagonal()` runs over the last two."""
-    node, name = site.node, called(site.node)
-    if not isinstance(node, ast.Call) or name not in (*ALONG, "diagonal"):
-        return
-    given = {keyword.arg for keyword in node.keywords}
-    others = (not is_method(node)) + (name == "diagonal")  # arguments that come before the axes
-    axes = given & set(AXIS_NAMES) or len(node.args) > others
-    if name in REDUCED and axes and not given & {"keepdim", "keepdims"}:
-        yield site.becomes("axis kept", with_keywords(node, keepdim=True))
-    if axes:
-        return
-    if name == "diagonal":
-        yield site.becomes("two axes", with_keywords(node, dim1=-2, dim2=-1))
-    elif name in ALONG:
-        yield from (site.becomes("one axis", with_keywords(node, dim=axis)) for axis in (-1, -2, 0, 1))
-
-
-def keyword_shared(site: Site) -> Iterator[Change]:
-    """A call gets a keyword that another call of the same function has."""
-    node, name = site.node, called(site.node)
-    if not isinstance(node, ast.Call) or not name:
-        return
-    given = {keyword.arg for keyword in node.keywords}
-    for other in (part for function in site.functions[:1] for part in ast.walk(function)):
-        if isinstance(other, ast.Call) and other is not node and called(other) == name:
-            for keyword in other.keywords:
-                if keyword.arg and keyword.arg not in given:
-                    new = with_keywords(node, **{keyword.arg: keyword.value})
-                    yield site.becomes("keyword", new, keyword=keyword.arg, name=name)
-
-
-def keyword_given(site: Site) -> Iterator[Change]:
-    """`torch.zeros(n)` gets the dtype of a parameter."""
-    node = site.node
-    if isinstance(node, ast.Call) and called(node) in CREATORS and not is_method(node):
-        for name in site.names[:MOST_DTYPES] if all(keyword.arg != "dtype" for keyword in node.keywords) else ():
-            yield site.becomes("dtype", with_keywords(node, dtype=made(f"{name}.dtype")), name=name)
-
-
 def end_moved(site: Site) -> Iterator[Change]:
     """`arange(n)` becomes `arange(n + 1)`, or `arange(n - 1)`."""
     node = site.node
     if isinstance(node, ast.Call) and called(node) in ENDS and node.args:
         last = min(ENDS[called(node)], len(node.args) - 1)
-        for form in ("A + 1", "A - 1"):
+        for form, how in (("A + 1", "larger"), ("A - 1", "smaller")):
             arguments = [*node.args[:last], made(form, A=node.args[last]), *node.args[last + 1 :]]
-            yield site.becomes("end", ast.Call(node.func, arguments, node.keywords))
+            yield site.becomes("end", with_fields(node, args=arguments), end=site.code(node.args[last]), how=how)
 
 
 def unused_argument(site: Site) -> Iterator[Change]:
@@ -297,21 +254,51 @@ def unused_argument(site: Site) -> Iterator[Change]:
     if text or any(isinstance(part, ast.JoinedStr) for part in (node, *site.parents)):
         return
     yield from (site.becomes("unread", ast.Name(name, ast.Load())) for name in site.unread)
+    if isinstance(node, ast.Name) and isinstance(site.parent, ast.BinOp):
+        for name in site.unread:
+            words = CHANGES["factor"].format(name=name, old=node.id)
+            yield Change(made(f"A * {name}", A=node), site.code(site.parent), words, alike=words)
 
 
-def argument_passed(site: Site) -> Iterator[Change]:
-    """A call gets an argument that nothing reads, or one by name: `attend(x, x)` becomes `attend(x, x, mask)`."""
+def keyword_added(site: Site) -> Iterator[Change]:
+    """`x.softmax()` gets an axis, `torch.zeros(n)` the dtype of a parameter, `attend(x, x)` the argument `mask`."""
     node = site.node
-    if not isinstance(node, ast.Call) or not site.functions:
+    if not isinstance(node, ast.Call):
         return
     given = {keyword.arg for keyword in node.keywords}
-    by_name = (argument.arg for argument in site.functions[0].args.kwonlyargs)
-    for name in dict.fromkeys((*site.unread, *by_name, *defaults_of(site.functions[0]))):
-        value = ast.Name(name, ast.Load())
-        if name in site.unread:
-            yield site.becomes("passed", with_fields(node, args=[*node.args, value]), name=name)
-        if name not in given:
-            yield site.becomes("passed", with_keywords(node, **{name: value}), name=name)
+    for kind, keywords, gaps in keywords_for(site, node, bool(given.intersection(AXIS_NAMES))):
+        if given.isdisjoint(keywords):
+            yield Change(with_keywords(node, **keywords), site.code(), CHANGES[kind].format(**gaps))
+    for name in site.unread:
+        new = with_fields(node, args=[*node.args, ast.Name(name, ast.Load())])
+        yield site.becomes("passed", new, name=name)
+
+
+def keywords_for(site: Site, node: ast.Call, axes: bool) -> Iterator[tuple[str, dict[str, Any], dict[str, str]]]:
+    """Yield what a call may lack: the kind of change, the keywords, and what fills the gaps of its words.
+
+    Args:
+        site: the call's.
+        node: the call.
+        axes: it names its axes.
+    """
+    name = called(node)
+    axes = axes or len(node.args) > (not is_method(node)) + (name in ("diagonal", "repeat_interleave"))
+    if name in ALONG and not axes:
+        yield from (("one axis", {"dim": axis}, {}) for axis in (-1, -2, 0, 1))
+    if name in REDUCED and axes:
+        yield "axis kept", {"keepdim": True}, {}
+    if name == "diagonal" and not axes:
+        yield "two axes", {"dim1": -2, "dim2": -1}, {}
+    for given in site.names[:MOST_DTYPES] if name in CREATORS and not is_method(node) else ():
+        yield "dtype", {"dtype": made(f"{given}.dtype")}, {"name": given}
+    for function in site.functions[:1]:
+        others = [part for part in ast.walk(function) if isinstance(part, ast.Call) and called(part) == name != ""]
+        for keyword in (keyword for other in others for keyword in other.keywords if keyword.arg):
+            yield "keyword", {str(keyword.arg): keyword.value}, {"keyword": str(keyword.arg), "name": name}
+        by_name = (argument.arg for argument in function.args.kwonlyargs)
+        for given in dict.fromkeys((*site.unread, *by_name, *defaults_of(function))):
+            yield "passed", {given: ast.Name(given, ast.Load())}, {"name": given}
 
 
 def help_passed(site: Site) -> Iterator[Change]:

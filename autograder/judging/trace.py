@@ -25,8 +25,14 @@ from .syntax import parsed
 
 MARK = "# where NaN appears first"  # the last line of code that is looked at
 MOST_ENTRIES, MOST_ITEMS = 2**18, 100  # of one value
-KINDS: dict[str, Any] = {"nan": torch.isnan, "infinity": torch.isposinf, "graph": lambda x: tensor(x.requires_grad)}
-FIRST = ("nan", "infinity", "cut")  # rows of the table
+DTYPES = ("float16", "bfloat16", "float32", "float64")
+KINDS: dict[str, Any] = {
+    "nan": torch.isnan,
+    "infinity": torch.isposinf,
+    "graph": lambda x: tensor(x.requires_grad),
+    **{name: lambda x, name=name: tensor(x.dtype == getattr(torch, name)) for name in DTYPES},
+}
+FIRST = ("nan", "infinity", "cut", *DTYPES)  # rows of the table
 NUMPY_INVALID = 8  # a flag of NumPy's: NaN came out of a calculation without NaN
 NEW = re.compile(r"_like$|^new_")  # functions whose results belong in no graph
 Position = tuple[int, ...]  # first and last line, first and last column
@@ -58,7 +64,7 @@ class SpecialWatch(TorchFunctionMode):
         """Call a function, and look at what it returns."""
         came_in = {kind for kind in KINDS if is_in(kind, [args, kwargs])}
         result = func(*args, **(kwargs or {}))
-        seen = {kind for kind in ("nan", "infinity") if kind not in came_in and is_in(kind, result)}
+        seen = {kind for kind in KINDS if kind not in ("graph", *came_in) and is_in(kind, result)}
         seen |= {"cut"} if "graph" in came_in and leaves_graph(func, result) else set()
         self._note(seen, sys._getframe(1))
         return result
@@ -127,12 +133,12 @@ def first_special(table: Any, text: str, kinds: Collection[str]) -> dict[str, st
         return {}
     if not bool(((table >= 0) & (table < 2**31)).all()):
         return {}
-    nan, infinity, cut = (in_its_line(tuple(map(int, row)), text) for row in table.tolist())
-    said = {}
+    nan, infinity, cut, *dtypes = (in_its_line(tuple(map(int, row)), text) for row in table.tolist())
+    firsts = zip(DTYPES, dtypes, strict=True)
+    said = {dtype: OBSERVED["dtype"].format(dtype=dtype, first=first) for dtype, first in firsts if first}
     if nan:
         kind = "nan after infinity" if infinity not in ("", nan) else "nan from"
-        exp = f" {OBSERVED['exp']}" if re.search(r"\bexp\(", infinity) else ""
-        said["nan"] = OBSERVED[kind].format(nan=nan, infinite=infinity) + exp
+        said["nan"] = OBSERVED[kind].format(nan=nan, infinite=infinity)
     if cut:
         said["cut"] = OBSERVED["cut"].format(cut=cut)
     return {kind: words for kind, words in said.items() if kind in kinds}

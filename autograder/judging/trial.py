@@ -14,20 +14,20 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from torch import Tensor
 
 from .check import Check
-from .parsing import parse
 from .syntax import parsed
 from .trace import watching
 from .values import Lost, Outcome, Raised, Returned
 
 CELL = "<edited cell>"
 SECONDS = 0.75  # of processor time, for all trials of one answer
-LONGEST = 0.25  # seconds of processor time for one trial
+LONGEST, SHORTEST = 0.25, 0.04  # seconds of processor time for one trial
+MANY_TIMES = 20  # as long as the check's first trial took
 TOO_LONG = Raised("OutOfTime", "")
 NO_TIME_LEFT = Lost("No time is left for further trials.")
 MOST_CHARACTERS = 20_000  # of a cell
@@ -89,6 +89,7 @@ class Trials:
 
     def __init__(self, names: Mapping[str, Any], exercise: str, seconds: float = SECONDS) -> None:
         self._names, self._exercise, self._left = names, exercise, seconds
+        self._longest: dict[str, float] = {}
 
     def run(self, source: str, check: Check, seed: int) -> Outcome:
         """Run one check on edited definitions; NO_TIME_LEFT where all trials together have used up their time."""
@@ -96,14 +97,18 @@ class Trials:
             return NO_TIME_LEFT
         began = time.process_time()
         try:
-            return self._outcome(source, own_names(self._names, source), check, seed)
+            return self._outcome(source, check, seed)
         finally:
-            self._left -= time.process_time() - began
+            took = time.process_time() - began
+            self._left -= took
+            self._longest.setdefault(check.name, min(LONGEST, max(SHORTEST, MANY_TIMES * took)))
 
-    def _outcome(self, source: str, names: dict[str, Any], check: Check, seed: int) -> Outcome:
+    def _outcome(self, source: str, check: Check, seed: int) -> Outcome:
         try:
-            with watched(LONGEST), watching(source, CELL) as watch:
-                exec(compile(source, CELL, "exec", dont_inherit=True), names)
+            with watched(self._longest.get(check.name, LONGEST)), watching(source, CELL) as watch:
+                code = compile(source, CELL, "exec", dont_inherit=True)
+                names = own_names(self._names, code)
+                exec(code, names)
                 outcome = check.values(names[self._exercise], seed)
             return Returned(watch.table()) if watch else outcome
         except OutOfTime:
@@ -123,17 +128,22 @@ def watched(seconds: float) -> Iterator[None]:
         sys.settrace(before)
 
 
-def own_names(names: Mapping[str, Any], source: str) -> dict[str, Any]:
+def own_names(names: Mapping[str, Any], code: CodeType) -> dict[str, Any]:
     """Return names for one trial: what the code mentions and could write into is a copy."""
-    mentioned = {node.id for node in ast.walk(parse(source)) if isinstance(node, ast.Name)}
     new = dict(names)
-    for name in mentioned & names.keys():
+    for name in mentioned_in(code) & names.keys():
         value = names[name]
         if isinstance(value, Tensor) and value.numel() <= MOST_COPIED:
             new[name] = value.detach().clone()
         elif isinstance(value, list | dict | set) and len(value) <= MOST_COPIED:
             new[name] = copy.copy(value)
     return new
+
+
+def mentioned_in(code: CodeType) -> set[str]:
+    """Return the names that a code, and the functions in it, take from outside."""
+    inner = (mentioned_in(part) for part in code.co_consts if isinstance(part, CodeType))
+    return set(code.co_names).union(*inner)
 
 
 def function_of(work: Any) -> FunctionType | None:

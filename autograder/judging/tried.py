@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator
 from itertools import tee
+from typing import Any
 
 from .neighbors import Edit, edits_of
 from .observations import arguments_in_effect
@@ -30,12 +31,12 @@ class Tried:
         cell: the same.
         tree: its definitions.
         special: where NaN appears first, and the like, by kind; None before that was asked.
-        failed: the edited cells that fail the first failed check.
+        failed: the edited cells that fail the first failed check, with how far they get.
     """
 
     def __init__(self, cell: str, needed: Collection[str] = ()) -> None:
         self.cell, self.tree = cell, definitions_in(cell)
-        self.failed: set[str] = set()
+        self.failed: dict[str, Any] = {}
         self.special: dict[str, str] | None = None
         self._needed = frozenset(needed)
         self._nodes, self._left = sum(1 for _ in ast.walk(self.tree)), MOST_READ

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import linecache
-import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -109,30 +108,6 @@ def flatten(tree: Any, path: str = "") -> list[Leaf]:
     if isinstance(tree, bool | int | float | str | Other) or tree is None:
         return [Leaf(path, tree)]
     return [Leaf(path, Other(type(tree).__name__))]
-
-
-def in_form_of(outcome: Outcome, right: Mapping[str, Any]) -> Outcome:
-    """Return an outcome with each tensor in the dtype and shape that a fingerprint asks for, where that can be.
-
-    The outcome itself comes back where nothing is different.
-    """
-    leaves = right.get("leaves", {})
-
-    def formed(tree: Any, path: str = "") -> Any:
-        if isinstance(tree, dict):
-            return {key: formed(item, f"{path}[{key!r}]") for key, item in tree.items()}
-        if isinstance(tree, list | tuple):
-            return [formed(item, f"{path}[{i}]") for i, item in enumerate(tree)]
-        asked = leaves.get(path, {})
-        if not isinstance(tree, Tensor) or "dtype" not in asked or tree.numel() != math.prod(asked["shape"]):
-            return tree
-        return tree.detach().reshape(asked["shape"]).to(getattr(torch, asked["dtype"]))
-
-    if not isinstance(outcome, Returned):
-        return outcome
-    new = replace(outcome, tree=formed(outcome.tree))
-    forms = ([(v.dtype, v.shape) for leaf in o.leaves() if isinstance(v := leaf.value, Tensor)] for o in (outcome, new))
-    return new if len({str(form) for form in forms}) > 1 else outcome
 
 
 def numbers_of(array: np.ndarray[Any, Any]) -> Tensor | Other:
