@@ -45,6 +45,7 @@ SAID_AS = {  # the word that a text uses for what a shortcut names
     "jacfwd": JACOBIAN,
     "log_softmax": "softmax",
     "logaddexp2": "logaddexp",
+    "logcumsumexp": "logsumexp",
     "torch": "PyTorch",
     "keras": NUMPY_ALONE,
     "scipy": NUMPY_ALONE,

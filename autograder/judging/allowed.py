@@ -29,7 +29,7 @@ from .ordinary import (
     SHOWING,
     Paths,
 )
-from .private import is_own, is_private, methods_of, own_classes, with_another_self
+from .private import body_of, is_own, is_private, methods_of, own_classes, with_another_self
 from .syntax import Path, as_code, bound_at, called, imported, is_self, reachable, wanted_by
 
 PLAIN_KEYWORDS = frozenset({"map_location", "mmap_mode", "number", "repeat", "weights_only"})
@@ -129,7 +129,7 @@ def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths, methods: Colle
     """
     parts, outside, modules = list(ast.walk(node)), wanted_by(node), ordinary_paths.modules
     names = with_renamed(parts, {name: names[name] for name in outside if name in names})
-    fields = {id(statement) for part in parts if isinstance(part, ast.ClassDef) for statement in part.body}
+    fields = {id(statement) for part in parts for statement in body_of(part)}
     followed = {id(inner) for part in parts if id(part) not in fields for inner in followed_in(part)}
     shown = {id(call.func): call for call in parts if isinstance(call, ast.Call)}
     leading: list[str] = []
@@ -171,6 +171,8 @@ def unseen_in(part: ast.AST) -> Iterator[str]:
     """Yield the kind of a statement that does what no name in it shows."""
     if isinstance(part, ast.MatchClass) and part.patterns and not is_builtin(part.cls):
         yield "case"  # which fields are matched by their places, a text says
+    if any(isinstance(statement, ast.Import | ast.ImportFrom) for statement in body_of(part)):
+        yield "import in a class"  # a module becomes a field, and where fields lead nobody follows
 
 
 def set_in_module(part: ast.AST, names: Names) -> Iterator[str]:

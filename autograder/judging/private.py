@@ -17,7 +17,7 @@ from .syntax import bound_at, called, is_self
 RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType)
 FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if re.match("(f|gi|cr|ag|tb|co)_", name)}
 UNSEEN = {name for name in dir(Tensor) if name.startswith("_make_")}  # tensors of a class that hides what runs
-UNSEEN |= {"currentframe", "_evaluate", *SHELLS}  # a frame; by which an annotation in a text is looked up, a text run
+UNSEEN |= {"currentframe", "obj", "_evaluate", *SHELLS}  # a frame, what an error found no name in; what runs a text
 UNSEEN |= listed("""
 register_hook register_prehook register_multi_grad_hook register_post_accumulate_grad_hook saved_tensors_hooks metadata
 save_on_cpu register_module_forward_hook register_module_forward_pre_hook register_module_full_backward_hook
@@ -114,6 +114,13 @@ def decorator_name(decorator: ast.expr) -> str:
     """Return the last part of a decorator's name."""
     function = decorator.func if isinstance(decorator, ast.Call) else decorator
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def body_of(kind: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements that run in a class's own body, those in blocks as well, and not those of its methods."""
+    for statement in kind.body if isinstance(kind, ast.ClassDef) else ():
+        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield from (inner for inner in ast.walk(statement) if isinstance(inner, ast.stmt))
 
 
 def called_in_body(kind: ast.ClassDef) -> Iterator[str]:

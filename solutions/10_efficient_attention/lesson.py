@@ -501,7 +501,9 @@ lengths = (256, 512, 1024, 2048)
 for L in lengths:
     long = seconds(plain, *tensors(L))
     short = seconds(functional.scaled_dot_product_attention, *tensors(L))
-    print(f"length {L:4}: the plain computation takes {long / short:4.1f} times as long")
+    print(
+        f"length {L:4}: the plain computation takes {long / short:4.1f} times as long"
+    )
 
 # %% [markdown]
 # How much room compiled code takes inside itself cannot be seen from here, but your own loop can be watched. The next cell draws its largest tensor, with 64 keys at a time, beside that of the plain computation. With logarithmic axes a power becomes a straight line, whose *slope* is the exponent.
