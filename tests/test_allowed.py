@@ -148,7 +148,10 @@ def test_what_an_object_holds_counts_however_it_was_put_there(put: str) -> None:
         ("import numpy as np\ndef attend(q): return np.log.__globals__", "__globals__"),
         ("def attend(q):\n    for n, k in enumerate(('exp', '__globals__')): q = getattr(q, k)", "__globals__"),
         ("class Tools:\n    import sys as s\ndef attend(q): return Tools.s.modules", "import in a class"),
-        ("class Tools:\n    if 1:\n        from torch import nn as n\ndef attend(q): return Tools.n", "import in a class"),
+        (
+            "class Tools:\n    if 1:\n        from torch import nn as n\ndef attend(q): return Tools.n",
+            "import in a class",
+        ),
         ("import torch\nclass Tools:\n    if 1:\n        s = torch\ndef attend(q): return Tools.s", "torch"),
         ("def attend(q):\n    try: q.nothing\n    except AttributeError as e: return e.obj", "obj"),
         ("def zip(*q): return [('__dict__',)]\ndef attend(q):\n    for (n,) in zip(['a']): q = getattr(q, n)", "zip"),
