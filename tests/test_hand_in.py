@@ -94,6 +94,16 @@ def test_what_is_handed_in_is_the_notebook_and_what_is_open_is_said(copy: Course
     assert (copy.handin / f"{LESSON}.earlier-1.ipynb").read_bytes() == first
 
 
+def test_an_optional_exercise_that_is_open_is_called_optional(copy: Course, package) -> None:
+    path = write(copy, package, {})
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    (cell,) = (c for c in notebook["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == "check_attend")
+    cell["metadata"]["nbgrader"]["points"] = 0
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    line = submit(copy, copy.lesson(LESSON))[1]
+    assert line == "Not started: project_qkv, attention_scores, attend (optional), copy_previous_qk."
+
+
 def test_checks_in_a_terminal_say_what_they_say_in_a_notebook(copy: Course, package, right) -> None:
     lesson = copy.lesson(LESSON)
     path = write(copy, package, {"attend": right["attend"], "attention_scores": "def attention_scores(q, k)\n    pass"})

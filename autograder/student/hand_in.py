@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CourseError, command
-from ..judging.cell_metadata import CHECK_PREFIX, UNANSWERED, grade_id_of, is_solution
+from ..judging.cell_metadata import (
+    CHECK_PREFIX,
+    UNANSWERED,
+    checked_exercise,
+    grade_id_of,
+    is_solution,
+    nbgrader_metadata,
+)
 from ..judging.verdict import STUB
 from ..paths import Course, Lesson, packed_lessons, progress_file
 from .progress import changing_progress
@@ -87,8 +94,9 @@ def still_open(notebook: Any) -> Iterator[str]:
     stubs = [grade_id_of(cell) for cell in solution_cells if cell.cell_type == "code" and STUB in cell.source]
     texts = [cell for cell in solution_cells if cell.cell_type == "markdown"]
     blank = [grade_id_of(cell).replace("_", " ") for cell in texts if UNANSWERED in cell.source]
+    optional = [checked_exercise(cell) for cell in notebook.cells if nbgrader_metadata(cell).get("points") == 0]
     if stubs:
-        yield f"Not started: {', '.join(stubs)}."
+        yield f"Not started: {', '.join(f'{name} (optional)' if name in optional else name for name in stubs)}."
     if blank:
         yield f"Not answered: {', '.join(blank)}."
 
