@@ -88,13 +88,6 @@ pairwise.mutant("table_of_float32", "a @ b.mT", "(a @ b.mT).float()", says="The 
 pairwise.mutant("rounded_to_whole_numbers", "a @ b.mT", "(a @ b.mT).long()",
     says="The dot products were cut down to whole numbers, in a tensor of integers. The result has the dtype of a.")
 pairwise.mutant("gradients_lost", "a @ b.mT", "(a @ b.mT).detach()", says=SHARED["no gradient"])
-pairwise.mutant("loops_over_the_first_axis", body="""
-    dots = torch.zeros(a.size(0), b.size(0), dtype=a.dtype)
-    for i in range(a.size(0)):
-        for j in range(b.size(0)):
-            dots[i, j] = (a[i] * b[j]).sum()
-    return dots""", says="Right for two tables. With axes in front, it stopped because whole tables met instead of "
-    "rows: the first axis is no longer that of the rows there.")
 pairwise.mutant("loops_of_dot", body="return torch.stack([torch.stack([torch.dot(x, y) for y in b]) for x in a])",
     says="Right for two tables. With axes in front, `torch.dot` was given tables, and it takes vectors. `@` takes any "
     "number of axes.")

@@ -1,7 +1,5 @@
 """The mistakes that students make in lesson 2, as edits of its solutions. Never given to students."""
 
-import math
-
 import torch
 import torch.nn.functional as F
 
@@ -191,11 +189,6 @@ attend.mutant("sigmoid", "(query @ key.mT).softmax(dim=-1)", "(query @ key.mT).s
     says="Sigmoid treats each key separately, so rows do not sum to 1. Softmax makes the keys share.")
 attend.mutant("softmax_twice", "query @ key.mT", "(query @ key.mT).softmax(dim=-1)", hint=2,
     says="Softmax was applied twice, which flattens the weights. Once is enough.")
-attend.mutant("winner_takes_all", body="""
-    scores = query @ key.mT
-    weights = F.one_hot(scores.argmax(dim=-1), scores.size(-1)).to(scores.dtype)
-    return (weights @ value, weights)""",
-    says="Each query took only its best key. Attention mixes: every key gets a share.")
 attend.mutant("built_in_function",
     body="return (F.scaled_dot_product_attention(query, key, value), (query @ key.mT).softmax(-1))",
     says="The weights are right, but the output was scaled, as by the built-in function, which divides the scores by "
@@ -259,17 +252,6 @@ previous.mutant("a_gap_for_six", hint=3, body="return shifted(length, -1, sharpn
 previous.mutant("a_gap_for_dozens", hint=3, body="return shifted(length, -1, sharpness=8.0)",
     says="Sharp enough for short sequences, but not for hundreds of positions. Let the gap grow with length, or be "
     "generous, and let no two keys be alike: points on a circle crowd together.")
-previous.mutant("first_row_asks_for_nothing", hint=2, body="""
-    query, key = shifted(length, -1)
-    query[0] = 0.0
-    return (query, key)""",
-    says="The first row favors no column over another, as it does when its query is all zeros. It should ask for its "
-    "own key.")
-previous.mutant("logarithm_of_nothing", hint=3, body="""
-    query, key = shifted(length, -1)
-    return (query * math.log(99 * (length - 1)), key)""",
-    says="It stopped with a math domain error: the logarithm of 0, for example, does not exist. At length 1 there is a "
-    "single key, so any query will do.")
 previous.mutant("two_back", hint=2, body="return shifted(length, -2)",
     says="Each row looks two columns back. It should look one back: the query of row i is the key of i - 1.")
 previous.mutant("all_rows_ask_alike", hint=2, body="""
@@ -291,8 +273,3 @@ previous.mutant("infinite_numbers", "sharpness * key[previous]", "sharpness / ke
 previous.mutant("weights_instead", body="return torch.eye(length)[(torch.arange(length) - 1).clamp(min=0)]",
     says="A single tensor came back. The pattern itself is not asked for: return the two matrices that produce it, "
     "query and key.")
-previous.mutant("second_row_by_hand", hint=2, body="""
-    key = shifted(length, -1)[0]
-    key[1] = key[0]
-    return (key, torch.eye(length))""", says="It failed where there is only one position, which has no second row. "
-    "Build all rows the same way and clamp the first index.")

@@ -283,15 +283,6 @@ streaming.mutant("largest_not_remembered", hint=1, body="""
         mixed, total = (0 * mixed + e @ v, 0 * total + e.sum())
     return mixed / total""",
     says="Only the last piece is in the result. What is carried over from one piece to the next?")
-streaming.mutant("divided_in_the_loop", hint=3, body="""
-    largest, total, mixed = (scores.new_tensor(-math.inf), 0.0, 0.0)
-    for s, v in pieces_of(scores, values, chunk):
-        new = torch.maximum(largest, s.amax())
-        shrink, e = ((largest - new).exp(), (s - new).exp())
-        total = total * shrink + e.sum()
-        mixed = (mixed * shrink + e @ v) / total
-        largest = new
-    return mixed""", says="The mixture was divided by the sum after every piece. Divide once, at the end.")
 streaming.mutant("not_divided_by_the_sum", hint=3, body="return one_pass(scores, values, chunk, divide=False)",
     says="The mixture was not divided by the sum of exponentials at the end.")
 streaming.mutant("starts_at_zero", hint=1, body="return one_pass(scores, values, chunk, start=0.0)",
@@ -299,15 +290,6 @@ streaming.mutant("starts_at_zero", hint=1, body="return one_pass(scores, values,
     "round to 0. Start below all scores.")
 streaming.mutant("never_shifted", "s.amax", "v.amax", hint=2,
     says="Right for small scores only: exp of ten thousand is infinite. Measure against the largest score so far.")
-streaming.mutant("last_piece_dropped", hint=2, body="""
-    level, total, mixed = (scores.new_tensor(-torch.inf), 0.0, values.new_zeros(values.size(-1)))
-    for s, v in pieces_of(scores, values, chunk):
-        if len(s) == chunk:
-            new = torch.maximum(level, s.amax())
-            e, shrink = ((s - new).exp(), (level - new).exp())
-            total, mixed, level = (total * shrink + e.sum(), mixed * shrink + e @ v, new)
-    return mixed / total""",
-    says="The last, shorter piece was left out. `n // chunk`, for example, counts full pieces only.")
 streaming.mutant("first_piece_alone", body="""
     s, v = pieces_of(scores, values, chunk)[0]
     return s.softmax(dim=-1) @ v""",

@@ -114,11 +114,6 @@ split.mutant("heads_last", hint=2, body="""
     d = fitting(x, num_heads)
     return x.reshape(x.size(0), x.size(1), num_heads, d).permute(0, 2, 3, 1)""",
     says="Tokens and entries are swapped: each head is (D, L). It should be (L, D), one row per token.")
-split.mutant("scrambled_after_the_move", hint=2, body="""
-    d = fitting(x, num_heads)
-    return x.transpose(1, 2).reshape(x.size(0), num_heads, x.size(1), d)""",
-    says="Entries of different tokens ended up in one row, as when the axes are moved first and split afterward. Split "
-    "first.")
 split.mutant("any_width", hint=3, body="return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)",
     says="Where num_heads does not divide E, there is a RuntimeError, and a ValueError was asked for. Check before you "
     "split.")
@@ -130,12 +125,6 @@ split.mutant("assertion", body="""
     assert x.size(-1) % num_heads == 0
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)""",
     says="Where num_heads does not divide E, there is an AssertionError, and a ValueError was asked for. `raise` one.")
-split.mutant("fitting_widths_refused", hint=3, code="""
-    def split_heads(x, num_heads):
-        if x.size(-1) % num_heads == 0:
-            raise ValueError(f'{x.size(-1)} entries cannot be split into {num_heads} heads')
-        return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)""", says="An E that num_heads does divide was "
-    "refused. What decides is the remainder of the division, not the quotient.")
 split.mutant("stacked_behind", "-1)).transpose(1, 2)", "-1)).transpose(-1, 2)", hint=2,
     says="The heads are along an axis other than 1.")
 split.mutant("list_of_heads", body="return list(x.split(fitting(x, num_heads), dim=-1))",
@@ -252,24 +241,6 @@ attention_in_steps.mutant("ValueFromTheQuery", hint=2, method="sources",
     body="return (query, query if key is None else key, query if value is None else value)",
     says="It stopped: the values were as many as the queries, and not as many as the keys. A missing value defaults to "
     "the KEY, which may be a different sequence.")
-attention_in_steps.mutant("ProjectedTwice", hint=2, method="attend", body="""
-    q = self.q_proj(query)
-    k = self.k_proj(q if key is None else key)
-    v = self.v_proj(k if value is None else value)
-    q, k, v = (self.split(q), self.split(k), self.split(v))
-    weights = self.share(q @ k.mT / self.scale(q), mask)
-    return (self.finish(self.merge(self.drop(weights) @ v)), weights)""",
-    says="A missing key or value was taken from what had been projected already, so it went through two projections. "
-    "Settle the defaults first, then project.")
-attention_in_steps.mutant("DefaultsNotProjected", hint=2, method="attend", body="""
-    q = self.q_proj(query)
-    k = q if key is None else self.k_proj(key)
-    v = k if value is None else self.v_proj(value)
-    q, k, v = (self.split(q), self.split(k), self.split(v))
-    weights = self.share(q @ k.mT / self.scale(q), mask)
-    return (self.finish(self.merge(self.drop(weights) @ v)), weights)""",
-    says="The projected query took the place of missing keys and values. Settle the defaults first: each role has its "
-    "own projection.")
 attention.mutant("RowsTakenForSentences", hint=2, code="""
     class MultiHeadAttention(Heads):
 
@@ -362,14 +333,6 @@ attention.mutant("OneSharedProjection", code="""
             Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)
             self.k_proj = self.v_proj = self.q_proj""", says="Parameters are missing, as when one layer serves several "
     "roles. Queries, keys and values each have their own layer.")
-attention.mutant("OneStackedProjection", code="""
-    class MultiHeadAttention(Heads):
-
-        def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
-            Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)
-            del self.q_proj, self.k_proj, self.v_proj
-            self.qkv_proj = nn.Linear(d_model, 3 * d_model, bias=bias)""",
-    says="Queries, keys and values share one stacked layer. Here each has its own, named as in the docstring.")
 attention.mutant("AlwaysBias", "nn.Linear(d_model, d_model, bias=bias)", "nn.Linear(d_model, d_model)", every=True,
     says="The layers have biases that nobody asked for: pass `bias` on to nn.Linear, whose default is True.")
 attention.mutant("NeverBias",
@@ -384,14 +347,6 @@ attention.mutant("OutputWithoutBias", code="""
             Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)
             self.out_proj = nn.Linear(d_model, d_model, bias=False)""",
     says="out_proj has no bias although one was asked for. Pass `bias` on to it as well.")
-attention.mutant("NarrowLayers", code="""
-    class MultiHeadAttention(Heads):
-
-        def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
-            Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)
-            for name in ('q_proj', 'k_proj', 'v_proj'):
-                setattr(self, name, nn.Linear(d_model, d_model // num_heads, bias=bias))""", says="The layers "
-    "project to the dimension of one head. They go from E to E, and the split into heads comes later.")
 attention.mutant("AnyWidth", "d_model % num_heads", "False",
     says="A model dimension that num_heads does not divide was accepted. Raise a ValueError in __init__.")
 attention.mutant("RefusedByAssert", code="""
@@ -435,17 +390,6 @@ attention_in_steps.mutant("QueryProjectionForKeys",
 attention_in_steps.mutant("PairSwapped", "(output, weights if need_weights else None)",
     "(weights if need_weights else None, output)", every=True,
     says="These are the right tensors in the wrong order: the output should come first, then the weights or None.")
-attention.mutant("OutputOnlyMended", hint=2, code="""
-    class MultiHeadAttention(Heads):
-
-        def attend(self, query, key, value, mask):
-            output, weights = super(self.__class__, self).attend(query, key, value, mask)
-            if mask is None:
-                return (output, weights)
-            empty = ~self.axes(mask).any(dim=-1, keepdim=True)
-            return (output, weights.masked_fill(empty, math.nan))""",
-    says="The output of a query with no visible keys has no NaN in it, but its weights still have. Zero the weights "
-    "too.")
 
 weights = solution("copy_torch_weights")
 weights.mutant("transposed", body="copied(mine, [w.mT for w in parts(reference)], bias_parts(reference))",
@@ -472,11 +416,6 @@ weights.mutant("values_first", hint=1, body="""
     biases = bias_parts(reference)
     copied(mine, (v, k, q, out), biases and (*biases[2::-1], biases[3]))""",
     says="The order is reversed. From top to bottom, the stack holds queries, keys, values.")
-weights.mutant("every_third_row", hint=1, body="""
-    w, b = (reference.in_proj_weight, reference.in_proj_bias)
-    biases = None if b is None else (b[0::3], b[1::3], b[2::3], reference.out_proj.bias)
-    copied(mine, (w[0::3], w[1::3], w[2::3], reference.out_proj.weight), biases)""",
-    says="The rows are mixed up: the queries are the first E rows of the stack, not every third one.")
 weights.mutant("output_forgotten", hint=3, body="""
     biases = bias_parts(reference)
     own = mine.out_proj

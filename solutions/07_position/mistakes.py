@@ -107,11 +107,6 @@ sinusoidal.mutant("exponent_of_each_entry", hint=3, body="""
     even = torch.arange(d_model) % 2 == 0
     return torch.where(even, turns.sin(), turns.cos())""", says="Sine and cosine of a pair have different angles: "
     "each entry got an exponent of its own. Entries 2i and 2i + 1 share the exponent 2i / d_model.")
-sinusoidal.mutant("exponent_of_the_next_entry", hint=3, body="""
-    turns = torch.arange(length)[:, None] / powers(torch.arange(d_model + 1) // 2 * 2, d_model, base)
-    even = torch.arange(d_model) % 2 == 0
-    return torch.where(even, turns[:, :-1].sin(), turns[:, 1:].roll(-1, 1).cos())""",
-    says="The cosine of a pair uses the exponent of the next pair. It has the angle of its sine: 2i, not 2i + 2.")
 sinusoidal.mutant("i_over_d_model", hint=3, body="""
     pair = torch.arange((d_model + 1) // 2)
     turns = torch.arange(length)[:, None] / powers(pair, d_model, base)
@@ -142,19 +137,12 @@ sinusoidal.mutant("degrees", body="return table(angles(length, d_model, base).de
     "what sin and cos expect.")
 sinusoidal.mutant("whole_turns", body="return table(2 * math.pi * angles(length, d_model, base), d_model)",
     says="The angles are 2π times too large. p / base^(2i / d_model) is the angle itself, in radians.")
-sinusoidal.mutant("half_turns", body="return table(math.pi * angles(length, d_model, base), d_model)",
-    says="The angles are π times too large. p / base^(2i / d_model) is the angle itself, in radians.")
 sinusoidal.mutant("positions_as_fractions", body="return table(angles(length, d_model, base) / length, d_model)",
     says="The positions are fractions of the length, p / length. A position is a whole number: 0, 1, 2 and so on.")
 sinusoidal.mutant("from_position_one", body="return table(angles(length, d_model, base, first=1), d_model)",
     says="The positions start at 1. The first one is 0: its sines are 0 and its cosines 1.")
 sinusoidal.mutant("length_in_the_exponent", "even / d_model", "even / length", hint=3,
     says="The exponent is 2i divided by the length of the sequence. Divide it by d_model.")
-sinusoidal.mutant("roles_swapped", hint=3, body="""
-    pair = torch.arange((d_model + 1) // 2)
-    turns = pair / powers(2 * torch.arange(length)[:, None], d_model, base)
-    return table(turns, d_model)""", says="Positions and entries changed roles: the position is in the exponent, and "
-    "the number of the pair is divided.")
 sinusoidal.mutant("lying_on_its_side", hint=1,
     body="return table(angles(length, d_model, base), d_model).mT.contiguous()",
     says="The table is transposed: (d_model, length). There is one row per position.")
@@ -176,9 +164,6 @@ sinusoidal.mutant("odd_not_expected", hint=3, body="""
     made[:, 1::2] = turns.cos()
     return made""",
     says="It stopped where d_model is odd: there is one cosine fewer than sines. How many odd entries are there?")
-sinusoidal.mutant("odd_not_expected_pairs", "torch.arange(0, d_model, 2)", "torch.arange(0, d_model - 1, 2)", hint=3,
-    says="It stopped where d_model is odd: there is one angle too few. The last sine has no cosine beside it, but it "
-    "needs an angle of its own.")
 sinusoidal.mutant("one_entry_too_many", hint=3, body="""
     even = angles(length, d_model, base)
     return torch.stack([even.sin(), even.cos()], dim=-1).flatten(1)""",
@@ -193,20 +178,6 @@ sinusoidal.mutant("last_entry_zero", hint=3, body="""
         made[:, -1] = 0.0
     return made""",
     says="Where d_model is odd, the last entry is 0 at every position. It is a sine, of an angle of its own.")
-sinusoidal.mutant("last_entry_cosine", hint=3, body="""
-    made = table(angles(length, d_model, base), d_model)
-    if d_model % 2:
-        made[:, -1] = angles(length, d_model, base)[:, -1].cos()
-    return made""",
-    says="Where d_model is odd, the last entry is a cosine. Entry d_model - 1 is even then, so it is a sine.")
-sinusoidal.mutant("made_even_first", hint=3, body="""
-    even = d_model + d_model % 2
-    return table(angles(length, even, base), even)[:, :d_model]""",
-    says="Where d_model is odd, the angles are those of a table with one more entry. Divide 2i by d_model as it is.")
-sinusoidal.mutant("rounded_down_to_even", hint=3, body="""
-    even = torch.arange(length)[:, None] / powers(torch.arange(0, d_model, 2), max(d_model // 2 * 2, 1), base)
-    return table(even, d_model)""",
-    says="Where d_model is odd, the exponent is 2i / (d_model - 1). Divide 2i by d_model as it is.")
 sinusoidal.mutant("logarithm_to_base_ten", body="""
     even = torch.arange(0, d_model, 2)
     turns = torch.arange(length)[:, None] * (-even * math.log10(base) / d_model).exp()
@@ -235,12 +206,6 @@ sinusoidal.mutant("exponent_from_the_entry", hint=3, body="""
     even = torch.arange(d_model) % 2 == 0
     return torch.where(even, turns.sin(), turns.cos())""", says="The exponent is 2j / d_model with j the number of "
     "the entry. In 2i / d_model, i counts pairs: entries 2i and 2i + 1 share it.")
-sinusoidal.mutant("cosine_of_the_sine", body="""
-    turns = angles(length, d_model, base)
-    made = table(turns, d_model)
-    made[:, 1::2] = turns.sin().cos()[:, :d_model // 2]
-    return made""",
-    says="The odd entries are the cosines of the sines. Sine and cosine of a pair are both taken of the angle itself.")
 sinusoidal.mutant("power_before_the_fraction", body="""
     even = torch.arange(0, d_model, 2)
     return table(torch.arange(length)[:, None] / base ** even / d_model, d_model)""", says="The angles are p / "
@@ -273,12 +238,6 @@ sinusoidal.mutant("table_of_integers", body="return table(angles(length, d_model
     says="The table holds integers, so every sine and cosine was cut down to 0 or 1. Make a table of float32.")
 sinusoidal.mutant("positions_backward", body="return table(angles(length, d_model, base), d_model).flip(0)",
     says="The positions run backward. The first row belongs to position 0.")
-sinusoidal.mutant("first_cosine_dropped", hint=3, body="""
-    turns = angles(length, d_model, base)
-    made = table(turns, d_model)
-    made[:, 1::2] = turns[:, d_model % 2:].cos()
-    return made""", says="Where d_model is odd, the wrong cosine was left out: the first instead of the last. The "
-    "last sine is alone.")
 sinusoidal.mutant("sine_of_a_tensor", body="return math.sin(angles(length, d_model, base))",
     says="It stopped where many numbers met a function that takes a single one, as those of math do. torch.sin and "
     "torch.cos take them all at once.")
@@ -313,13 +272,6 @@ apply.mutant("clockwise", body="""
     turns = turns_of(x, positions, base)
     return turned(x, turns.cos(), -turns.sin())""",
     says="The rotation is clockwise. Counterclockwise, (1, 0) moves toward (0, 1): check the sign of the sines.")
-apply.mutant("both_signs_minus", body="""
-    even = turns_of(x, positions, base)
-    first, second = (x[..., 0::2], x[..., 1::2])
-    cos, sin = (even.cos(), even.sin())
-    angles = [first * cos - second * sin, second * cos - first * sin]
-    return torch.stack(angles, dim=-1).flatten(-2).to(x.dtype)""", says="Both entries of a pair subtract their sine "
-    "term, which is a reflection, not a rotation. One of the two adds.")
 apply.mutant("both_signs_plus", "first * cos - second * sin", "first * cos + second * sin",
     says="Both entries of a pair add their sine term. In a rotation one of the two signs is minus.")
 apply.mutant("sine_and_cosine_swapped", body="""
@@ -338,13 +290,6 @@ apply.mutant("overwritten_too_early", body="""
     second = first * turns.sin() + second * turns.cos()
     return torch.stack([first, second], dim=-1).flatten(-2).to(x.dtype)""",
     says="The second entry of each pair was computed from the first one already rotated. Both need the old values.")
-apply.mutant("overwritten_too_early_second", body="""
-    turns = turns_of(x, positions, base)
-    first, second = (x[..., 0::2], x[..., 1::2])
-    second = first * turns.sin() + second * turns.cos()
-    first = first * turns.cos() - second * turns.sin()
-    return torch.stack([first, second], dim=-1).flatten(-2).to(x.dtype)""",
-    says="The first entry of each pair was computed from the second one already rotated. Both need the old values.")
 apply.mutant("one_angle_for_all_pairs", hint=2, body="return rope(x, positions, base, step=0.0)",
     says="All pairs turn by the same angle. The angle of pair i is p / base^(2i / D): later pairs turn more slowly.")
 apply.mutant("angle_of_each_entry", hint=2, body="""
@@ -411,11 +356,6 @@ apply.mutant("counted_along_the_batch",
 apply.mutant("counted_along_axis_one",
     body="return rope(x, torch.arange(x.size(1)) if positions is None else positions, base)", says="It stopped: there "
     "are as many angles as axis 1 is long, which holds tokens only in (B, L, D). Count axes from the end: -2.")
-apply.mutant("heads_as_positions", body="""
-    if positions is not None or x.dim() < 3:
-        return rope(x, positions, base)
-    return rope(x.transpose(-2, -3), None, base).transpose(-2, -3)""", says="Right for a single sequence. With "
-    "sentences and heads in front, the wrong axis was counted: every token of a head turns by the same angle.")
 apply.mutant("tokens_paired", hint=1, body="return rope(x.mT[..., :x.size(-2) // 2 * 2], None, base).mT",
     says="Neighboring tokens were mixed with each other. A pair is two entries of the same token: slice the last "
     "axis.")
@@ -461,13 +401,6 @@ apply.mutant("outer_product", hint=2, body="""
     torch.outer(positions.double(), torch.ones(x.size(-1) // 2, dtype=torch.float64))
     return rope(x, positions, base)""", says="It stopped on positions of each sentence: torch.outer takes vectors "
     "only. Give the positions a last axis of size 1 and broadcast.")
-apply.mutant("axis_in_second_place", hint=2, body="""
-    if positions is None:
-        positions = torch.arange(x.size(-2), device=x.device)
-    even = torch.arange(0, x.size(-1), 2, device=x.device)
-    turns = positions[:, None] / base ** (even / x.size(-1))
-    return turned(x, turns.cos(), turns.sin())""", says="With positions of each sentence, the angles do not line up "
-    "with x. The pairs are their last axis: count axes from the end, not from the front.")
 apply.mutant("base_not_used", body="return rope(x, positions, 10000.0)",
     says="Passing another base had no effect: the angles are still those of base 10000. They should follow from the "
     "argument `base`.")
@@ -493,40 +426,19 @@ apply.mutant("angles_in_half_precision", hint=3, body="""
     "been computed in it: it cannot tell position 2100 from 2101. Compute them in float32, then convert the result.")
 apply.mutant("everything_in_float32", hint=3, body="return rope(x, positions, base).float()",
     says="The result is float32 whatever x is. Compute in float32 if you like, but return the dtype of x.")
-apply.mutant("half_promoted", hint=3, body="""
-    turns = turns_of(x, positions, base)
-    made = rope(x, positions, base)
-    return made.to(torch.promote_types(x.dtype, turns.dtype))""",
-    says="Half precision went in and float32 came out, as happens where x meets float32 angles. Convert the result to "
-    "the dtype of x.")
 apply.mutant("created_on_the_cpu", "device=x.device, dtype=precise)", "dtype=precise)",
     says="Right, but not for an x on another device. Positions and frequencies have to be created where x is: device=.")
 apply.mutant("pairs_left_apart", hint=3, body="return rope(x, positions, base).unflatten(-1, (-1, 2))",
     says="The pairs came back on an axis of their own: (..., L, D / 2, 2). Flatten the last two axes.")
-apply.mutant("stacked_before_flattening", hint=3, body="""
-    made = rope(x, positions, base)
-    return torch.stack([made[..., 0::2], made[..., 1::2]], dim=-3).reshape(x.shape)""", says="The numbers of several "
-    "tokens are mixed in one row: all first entries come before all second ones. Stack the two along a new last axis "
-    "before you flatten.")
 apply.mutant("query_and_key", body="""
     made = rope(x, positions, base)
     return (made, made)""", says="Several tensors came back. The function rotates one tensor; it is called once for "
     "queries and once for keys.")
-apply.mutant("halves_clockwise", hint=1, body="""
-    turns = turns_of(x, positions, base)
-    cos, sin = (torch.cat([t, t], dim=-1) for t in (turns.cos(), turns.sin()))
-    return (x * cos - half_quarter(x) * sin).to(x.dtype)""", says="Two things: entry i was paired with entry i + "
-    "D/2, where the pairs should be adjacent, 0 and 1, and the rotation is clockwise.")
 apply.mutant("last_pair_left_out", hint=1,
     body="return torch.cat([rope(x, positions, base)[..., :-2], x[..., -2:]], dim=-1)",
     says="The last pair was not rotated. All D / 2 pairs turn, the last one most slowly.")
 apply.mutant("added_to_x", body="return x + rope(x, positions, base)",
     says="The rotated vectors were added to x. They replace it.")
-apply.mutant("fractions_of_the_length", body="""
-    turns = turns_of(x, positions, base) / x.size(-2)
-    return turned(x, turns.cos(), turns.sin())""",
-    says="The positions are fractions of the length, p / L. A position is a whole number, the same whatever the "
-    "length.")
 apply.mutant("made_unit_vectors", body="""
     made = rope(x, positions, base)
     return made / made.norm(dim=-1, keepdim=True)""",
@@ -542,11 +454,6 @@ apply.mutant("angles_meet_all_entries", hint=1, body="""
     return x * turns.cos() + x * turns.sin()""",
     says="It stopped: D / 2 numbers met all D entries. There are D / 2 angles, and each belongs to two entries, a "
     "pair.")
-apply.mutant("positions_flattened", hint=2, body="""
-    if positions is not None:
-        positions = positions.reshape(-1)
-    return rope(x, positions, base)""", says="It stopped on positions of each sentence: there are B * L positions in a "
-    "row, where each sentence has L tokens. Keep their axes, and add one at the end.")
 apply.mutant("table_too_short", body="""
     turns = turns_of(x, None, base)
     if positions is not None:
@@ -558,11 +465,6 @@ apply.mutant("power_before_fraction", body="""
     return turned(x, turns.cos(), turns.sin())""",
     says="The angles are p / base^(2i) / D: only 2i is in the exponent. The whole fraction 2i / D belongs there; as ** "
     "comes before /, it needs parentheses.")
-apply.mutant("rolled_by_one", hint=1, body="""
-    turns = turns_of(x, positions, base).repeat_interleave(2, dim=-1)
-    return (x * turns.cos() + x.roll(1, -1) * turns.sin()).to(x.dtype)""",
-    says="The sine of each entry met the entry before it, across pairs too. It brings in the other entry of the same "
-    "pair.")
 apply.mutant("counted_from_the_first_token", body="""
     if positions is not None:
         positions = positions - positions.min()
@@ -716,11 +618,6 @@ alibi.mutant("eight_over_h", body="""
     says="The exponent is minus 8 / h. It is minus 8h / H: the number of the head above, the number of heads below.")
 alibi.mutant("heads_forgotten_in_the_exponent", "-8 * torch.arange(1, num_heads + 1) / num_heads",
     "-8 * torch.arange(1, num_heads + 1)", says="The exponent is minus 8h. It is divided by the number of heads.")
-alibi.mutant("last_head_forgotten", body="""
-    slopes = slopes_of(num_heads)
-    slopes[-1] = 0.0
-    return biased(slopes, steps_back(q_len, k_len).abs())""",
-    says="The last head has a bias of 0 everywhere. The heads are 1 to H, both included.")
 alibi.mutant("whole_power", body="""
     slopes = 2 ** (-8 * torch.arange(1, num_heads + 1) // num_heads)
     return biased(slopes, steps_back(q_len, k_len).abs())""",

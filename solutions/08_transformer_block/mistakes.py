@@ -164,12 +164,6 @@ decoder.mutant("CrossFirst", method="forward", hint=1, body=f"""
     hidden = self.linear1(self.norm3(x)).relu()
     return {NETWORK}""",
     says="Cross-attention came before self-attention, each with its own norm. Self-attention comes first.")
-decoder.mutant("CrossFirstWithFirstNorm", method="forward", hint=1, body=f"""
-    x = x + self.dropout(self.cross_attention(self.norm1(x), memory, mask=memory_mask)[0])
-    x = x + self.dropout(self.self_attention(self.norm2(x), mask=self_mask)[0])
-    hidden = self.linear1(self.norm3(x)).relu()
-    return {NETWORK}""", says="Cross-attention came before self-attention, with norm1 in front of it. Self-attention "
-    "is the first branch.")
 decoder.mutant("CrossLast", method="forward", hint=1, body=f"""
     x = {OWN}
     hidden = self.linear1(self.norm3(x)).relu()
@@ -300,19 +294,6 @@ greedy.mutant("doubled_without_end", BEST, "step(tokens).argmax(dim=-1)", hint=2
     "each step appended one for every position. Only that of the last position is new.")
 greedy.mutant("in_front", "[tokens, best]", "[best, tokens]", "tokens[:, 1:]", "tokens[:, :-1]", hint=3,
     says="New tokens were put in front of the others. They come after them: the start token stays first.")
-greedy.mutant("padded", hint=2, body="""
-    tokens = torch.zeros(batch, length + 1, dtype=torch.long)
-    tokens[:, 0] = start
-    for t in range(length):
-        tokens[:, t + 1] = step(tokens)[:, -1].argmax(dim=-1)
-    return tokens[:, 1:]""", says="step was given places that are not yet written, and the logits came from the last "
-    "of them. Pass it the tokens so far, or read position t.")
-greedy.mutant("padded_with_start", hint=2, body="""
-    tokens = torch.full((batch, length + 1), start)
-    for t in range(length):
-        tokens[:, t + 1] = step(tokens)[:, -1].argmax(dim=-1)
-    return tokens[:, 1:]""", says="Places that are not yet written held the start token, and the logits came from "
-    "the last of them. Position t holds those for token t + 1.")
 greedy.mutant("begun_with_zero", "torch.full((batch, 1), start)", "torch.zeros(batch, 1, dtype=torch.long)", hint=1,
     says="The sentences began with token 0 instead of `start`.")
 greedy.mutant("begun_with_one", "torch.full((batch, 1), start)", "torch.ones(batch, 1, dtype=torch.long)", hint=1,

@@ -266,14 +266,5 @@ weights_zeroed.mutant("KeptOnTheModule", "kept = [(p, p.detach().clone()) for p 
     "kept = vars(module).setdefault('copies', [(p, p.detach().clone()) for p in module.parameters()])",
     says="Leaving an inner block switched the outer block's head on again. Undo what this block has done, and "
     "nothing else.")
-ablate.mutant("AllParametrizationsRemoved", "hook = module.out_proj.register_forward_pre_hook(silence)", """
-    keep = torch.ones_like(module.out_proj.weight)
-    keep[:, columns] = 0.0
-    change = torch.nn.Module()
-    change.forward = lambda weight: weight * keep
-    torch.nn.utils.parametrize.register_parametrization(module.out_proj, 'weight', change)""", "hook.remove()",
-    "torch.nn.utils.parametrize.remove_parametrizations(module.out_proj, 'weight', leave_parametrized=False)",
-    says="Right with one block. With one inside another, it stopped, as when leaving the inner block removes the "
-    "parametrizations of both. Undo only what this block has done.")
 ablate.mutant("HookLeft", "hook.remove()", "columns = slice(0, 0)", hint=2,
     says="The outputs are right, but a hook is still on the module, with nothing left to do. Remove it.")

@@ -6,7 +6,7 @@ import torch
 import wrong
 from torch import nn
 from torch.nn import functional
-from wrong import hide, random_inputs, scores_of, shares
+from wrong import random_inputs
 
 from autograder.checks import SHARED, solution
 
@@ -334,16 +334,6 @@ difference.mutant("nan_as_zero", hint=3, body="""
         return float((x - y).abs().max())
     return measured(a, b, trials, seed, distance=distance)""",
     says="What is not finite came out as if it were 0, which hides the fault. It counts as an infinite difference.")
-difference.mutant("equal_infinities_agree", hint=3, body="""
-    def distance(x, y):
-        if x.shape != y.shape:
-            return math.inf
-        x, y = (x.double(), y.double())
-        apart = (x - y).abs().nan_to_num(math.inf)
-        both = (x == y) | x.isnan() & y.isnan()
-        return float(apart.masked_fill(both, 0.0).max())
-    return measured(a, b, trials, seed, distance=distance)""",
-    says="Two attentions that give infinity, or NaN, in the same entry were taken to agree. Neither is a result.")
 difference.mutant("shapes_broadcast", "first.shape", "second.shape", hint=3, says="It stopped where the two results "
     "have different shapes and cannot be subtracted. Others would broadcast: compare shapes first.")
 difference.mutant("dtypes_have_to_agree",
@@ -585,53 +575,11 @@ attention_in_steps.mutant("DropoutGone", "functional.dropout(weights, self.dropo
     says="No weight is dropped in training. Dropout acts on the weights, after softmax.")
 attention_in_steps.mutant("DropoutInverted", "self.training", "not self.training", hint=3,
     says="Dropout acts in evaluation mode, and not in training.")
-attention.mutant("DropoutOnOutputs", code="""
-    class RepairedAttention(Repaired):
-
-        def drop(self, weights):
-            return weights
-
-        def merge(self, x):
-            return functional.dropout(Repaired.merge(self, x), self.dropout, self.training)""",
-    says="Dropout removes single dimensions and not whole tokens, as when it acts on the mixed values. It should act "
-    "on the weights.")
-attention.mutant("DropoutAtTheEnd", code="""
-    class RepairedAttention(Repaired):
-
-        def drop(self, weights):
-            return weights
-
-        def forward(self, x):
-            y = Repaired.forward(self, x)
-            return functional.dropout(y + 0.5, self.dropout, self.training) - 0.5""",
-    says="What dropout leaves cannot come from weights that are 0 or doubled, as when it acts on the output. It "
-    "should act on the weights.")
-attention.mutant("MaskForOneLength", code="""
-    class RepairedAttention(Repaired):
-
-        def future(self, length):
-            if not hasattr(self, 'kept'):
-                self.kept = Repaired.future(self, length)
-            return self.kept""",
-    says="It stops at a sequence of another length, as when the first mask is kept. Make one for the length at hand.")
 attention_in_steps.mutant("SingleOutput", "self.out_proj(self.merge(mixed))", "self.merge(mixed)", every=True,
     says="The output projection is missing: the heads are next to each other, but nothing mixes them.")
-attention.mutant("FloatTwiceAsLong", code="""
-    class RepairedAttention(Repaired):
-
-        def forward(self, x):
-            return Repaired.forward(self, x).double()""",
-    says="The result is float64 whatever comes in. It should have the dtype of x.")
 attention.mutant("GradientsStopped", code="""
     class RepairedAttention(Repaired):
 
         def weights(self, scores):
             return Repaired.weights(self, scores.detach())""", says="No gradient reaches the weights of the query "
     "and the key: something on the way drops the graph, as detach, .data and torch.no_grad do.")
-attention.mutant("AnotherLayer", code="""
-    class RepairedAttention(Repaired):
-
-        def __init__(self, d_model, num_heads, dropout=0.0):
-            Repaired.__init__(self, d_model, num_heads, dropout)
-            self.extra = nn.Linear(d_model, d_model)""",
-    says="There is a parameter that was not asked for. The four layers are all that is needed.")

@@ -103,13 +103,6 @@ attention.mutant("dot_of_all_pairs", hint=1, body="""
     scores = scores if mask is None else np.where(mask, scores, -np.inf)
     return np.dot(weights_of(scores), value)""", says="Right for plain tables. With leading axes, each sentence met "
     "every other one, as with np.dot; `@` goes through them side by side.")
-attention.mutant("leading_axes_joined", body="""
-    q, k, v = (x.reshape(-1, *x.shape[-2:]) for x in (query, key, value))
-    m = None if mask is None else mask.reshape(-1, *mask.shape[-2:])
-    output = weights_of(scores_of(q, k, m)) @ v
-    return output.reshape(*query.shape[:-1], value.shape[-1])""",
-    says="Where one set of keys serves several sets of queries, the two do not fit, as when leading axes are joined "
-    "into one. `@` broadcasts leading axes itself.")
 attention.mutant("axis_lost", "exps.sum(axis=-1, keepdims=True)", "exps.sum(axis=-1)",
     says="It stopped where one number for each row, such as its maximum or its sum, met the table without an axis of "
     "its own. NumPy keeps the axis if you ask.")
@@ -175,13 +168,6 @@ attention.mutant("repaired_afterward", hint=2, body="""
     return np.nan_to_num(exps / exps.sum(axis=-1, keepdims=True)) @ value""",
     says="The numbers are right, but NumPy warned: NaN was computed for a query that may look at nothing, and "
     "replaced later. Avoid ∞ − ∞ in the first place.")
-attention.mutant("both_branches", hint=3, body="""
-    scores = scores_of(query, key, mask)
-    largest = scores.max(axis=-1, keepdims=True)
-    exps = np.exp(scores - np.where(np.isfinite(largest), largest, 0))
-    total = exps.sum(axis=-1, keepdims=True)
-    return np.where(total == 0, 0, exps / total) @ value""", says="The numbers are right, but NumPy warned: 0/0 was "
-    "computed before 0 was chosen. np.where, for example, computes both of its branches. Choose the divisor first.")
 attention.mutant("logarithm_of_the_mask", body="""
     scores = scores_of(query, key)
     return weights_of(scores if mask is None else scores + np.log(mask)) @ value""", says="The numbers are right, "
@@ -192,13 +178,6 @@ attention.mutant("exp_of_large_scores", "scores - np.where(np.isfinite(largest),
 attention.mutant("one_maximum_for_all", "scores.max(axis=-1, keepdims=True)", "scores.max(keepdims=True)",
     says="In a row whose scores are all far below those of others, every exponential rounds to 0, as if one maximum "
     "were subtracted everywhere. Each row has its own.")
-attention.mutant("mean_subtracted", body="""
-    scores = scores_of(query, key)
-    scores = scores - scores.mean(axis=-1, keepdims=True)
-    exps = np.exp(scores if mask is None else np.where(mask, scores, -np.inf))
-    total = exps.sum(axis=-1, keepdims=True)
-    return exps / np.where(total == 0, 1, total) @ value""", says="exp still overflows where one score is far above "
-    "the others of its row, as if the mean of each row were subtracted. Only the largest makes all of them at most 0.")
 attention.mutant("always_float64", hint=1, body="""
     scores = query @ key.swapaxes(-1, -2) / np.sqrt(query.shape[-1])
     scores = scores if mask is None else np.where(mask, scores, -np.inf)
@@ -224,11 +203,6 @@ convert.mutant("minus_a_billion", hint=3, body="""
     return names.clamp(min=-1000000000.0) if target == 'additive' else names""",
     says="The additive mask hides with a large negative number. Asked for is minus infinity: where everything is "
     "hidden, a finite number hides nothing.")
-convert.mutant("plus_infinity", hint=3, body="""
-    ask_for_names(source, target)
-    names = written(visible_of(mask, source), target)
-    return names.abs() if target == 'additive' else names""", says="The additive mask has plus infinity where a key "
-    "is hidden: added to a score, that gives it all the attention. The sign is missing.")
 convert.mutant("zero_times_infinity", hint=3, body="""
     ask_for_names(source, target)
     visible = visible_of(mask, source)
@@ -251,42 +225,8 @@ convert.mutant("zeros_like_the_mask", body="""
         return torch.zeros_like(mask).masked_fill(~visible, -torch.inf)
     return written(visible, target)""", says="It stopped because a tensor of booleans or of whole numbers cannot hold "
     "minus infinity. torch.zeros_like(mask) has the dtype of the mask: create the additive mask as float32.")
-convert.mutant("additive_float64", body="""
-    ask_for_names(source, target)
-    names = written(visible_of(mask, source), target)
-    return names.double() if target == 'additive' else names""",
-    says="The additive mask is float64; asked for is float32, which is what PyTorch makes of plain numbers.")
-convert.mutant("bits_flipped", hint=2, body="""
-    ask_for_names(source, target)
-    visible = mask if source == 'zero_one' else visible_of(mask, source)
-    if target == 'hide':
-        return ~visible
-    return written(visible.bool(), target)""",
-    says="Whole numbers, such as -2 and -1, came back where booleans belong, as when ~ flips the bits of 1 and 0. "
-    "Turn numbers into booleans before you invert them.")
-convert.mutant("bits_flipped_then_booleans", hint=2, body="""
-    ask_for_names(source, target)
-    if source == 'zero_one':
-        return written(~(~mask).bool(), target)
-    return written(visible_of(mask, source), target)""", says="From zero_one, 1 and 0 are both read as hidden, as when "
-    "~ flips bits: ~1 is -2 and ~0 is -1, and both count as True. Make booleans first, then invert.")
-convert.mutant("numbers_for_booleans", body="""
-    ask_for_names(source, target)
-    names = written(visible_of(mask, source), target)
-    return names.long() if target in ('may_attend', 'hide') else names""", says="The right table, but of numbers: "
-    "may_attend and hide are boolean. Turn the numbers into booleans at the end.")
 convert.mutant("booleans_for_numbers", "visible.long()", "visible", says="zero_one came back boolean. Tokenizers "
     "have whole numbers there, int64: those can be added up to count tokens.")
-convert.mutant("floats_for_integers", body="""
-    ask_for_names(source, target)
-    names = written(visible_of(mask, source), target)
-    return names.float() if target == 'zero_one' else names""", says="zero_one came back as floats. Asked for is "
-    "int64; floats are what PyTorch's attention would add to the scores.")
-convert.mutant("short_integers", body="""
-    ask_for_names(source, target)
-    names = written(visible_of(mask, source), target)
-    return names.int() if target == 'zero_one' else names""",
-    says="zero_one came back as int32. Asked for is int64, PyTorch's usual integer.")
 convert.mutant("hide_read_as_may_attend", 'source == "hide"', "False", hint=2, says="\"hide\" was read like "
     "\"may_attend\". In nn.MultiheadAttention's masks, True means hidden: what comes in has to be inverted.")
 convert.mutant("hide_written_as_may_attend", '~visible if target == "hide" else visible', "visible",
@@ -386,12 +326,6 @@ keras.mutant("all_turned_before_joined", hint=1, body="""
     new = {'in_proj_weight': np.concatenate(kernels), 'out_proj.weight': out}
     write(module, pieces(weights, size) | new)""", says="Heads and head dimension have changed places in all kernels, "
     "as when `.T` turns all three axes. Join heads and dimension into one axis first.")
-keras.mutant("cut_anew", hint=1, body="""
-    size, out = (module.embed_dim, module.num_heads)
-    kernels = [np.swapaxes(weights[f'{part}/kernel'].reshape(out, size, -1), 0, 1).reshape(size, size).T for part in inputs()]
-    write(module, pieces(weights, size) | {'in_proj_weight': np.concatenate(kernels)})""",
-    says="The kernels have the shape of a transpose, but their numbers were cut up anew, as by reshape. An axis has to "
-    "be moved.")
 keras.mutant("alphabetical_order", hint=2,
     body='write(module, pieces(weights, module.embed_dim, ("key", "query", "value")))',
     says="in_proj_weight and in_proj_bias hold key, query, value: the order of the alphabet, or of a dictionary. "
@@ -402,13 +336,6 @@ keras.mutant("values_before_keys", hint=2,
 keras.mutant("query_three_times", hint=2,
     body='write(module, pieces(weights, module.embed_dim, ("query", "query", "query")))', says="The query's weights "
     "are there three times. Each third of in_proj_weight and in_proj_bias has weights of its own.")
-keras.mutant("first_head_only", hint=1, body="""
-    size = module.embed_dim
-    kernels = [weights[f'{part}/kernel'][:, 0].T for part in inputs()]
-    write(module, {'in_proj_weight': np.concatenate(kernels)})
-    write(module, pieces(weights, size))""",
-    says="It stopped: there are 3D rows where 3E are needed, as when only the first head's kernel is copied. All "
-    "heads together are E rows of each third.")
 keras.mutant("biases_forgotten", body="""
     arrays = pieces(weights, module.embed_dim)
     write(module, {name: a for name, a in arrays.items() if 'bias' not in name})""",
@@ -421,11 +348,6 @@ keras.mutant("output_forgotten", hint=3, body="""
     arrays = pieces(weights, module.embed_dim)
     write(module, {name: a for name, a in arrays.items() if 'out' not in name})""",
     says="The output projection was not copied: attention_output goes into out_proj, its kernel and its bias.")
-keras.mutant("biases_turned", body="""
-    size = module.embed_dim
-    biases = [weights[f'{part}/bias'].T.reshape(size) for part in inputs()]
-    write(module, pieces(weights, size) | {'in_proj_bias': np.concatenate(biases)})""", says="The weights are right, "
-    "but in the biases heads and head dimension have changed places. A bias (H, D) is joined as it is.")
 keras.mutant("stacked", hint=2, body="""
     size = module.embed_dim
     out = pieces(weights, size)
@@ -456,11 +378,6 @@ keras.mutant("shared_memory", hint=3, body="""
     for name, numbers in pieces(weights, module.embed_dim).items():
         module.get_parameter(name).data = torch.from_numpy(numbers)""", says="What is in the module changes when the "
     "arrays do: the two share their memory, as after torch.from_numpy. Copy the numbers.")
-keras.mutant("shared_memory_in_the_right_dtype", hint=3, body="""
-    for name, numbers in pieces(weights, module.embed_dim).items():
-        own = module.get_parameter(name)
-        own.data = torch.from_numpy(numbers).to(own.dtype)""", says="What is in the module changes when the arrays do, "
-    "wherever dtypes agree, as after .to(), which copies only if it must. copy_ into the parameter always copies.")
 keras.mutant("no_longer_trainable", hint=3, body="""
     for parameter in module.parameters():
         parameter.requires_grad_(False)

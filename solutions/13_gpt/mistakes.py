@@ -83,17 +83,6 @@ learn.mutant("as_counted_in_the_text", "words[word]", "words[word] * word.count(
     "Count pairs of tokens.")
 learn.mutant("letters_only", "list(word)", "[c for c in word if c.isascii() and c.isalpha()]",
     says="Some characters were left out. Every character of a word is a token at first, whatever it is.")
-learn.mutant("each_words_best", body="""
-    tokens, learned = {word: list(word) for word in words}, []
-    for _ in range(merges):
-        pairs = {p: words[w] for w, parts in tokens.items() for p in itertools.pairwise(parts)}
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        learned.append(best)
-        tokens = {word: merge(parts, best) for word, parts in tokens.items()}
-    return learned""", hint=1, says="The count of a pair is that of a single word. It is the sum over all words that "
-    "hold the pair.")
 
 split = solution("split_word")
 split.mutant("longest_match", body="""
@@ -291,12 +280,6 @@ rate.mutant("without_the_peak", "peak * (step + 1) / warmup", "(step + 1) / warm
     says="The warm-up rises to 1. It should rise to the peak.")
 
 groups = solution("parameter_groups")
-groups.mutant("by_name", body="""
-    learning = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
-    return [{'params': [p for name, p in learning if 'bias' not in name], 'weight_decay': decay},
-            {'params': [p for name, p in learning if 'bias' in name], 'weight_decay': 0.0}]""", hint=1,
-    says="Some matrices do not decay and some gains do, as when names decide. Names can be anything: ask how many axes "
-    "each parameter has.")
 groups.mutant("everything_decays", "p.dim() >= 2", "p.dim() >= 0", "p.dim() < 2", "p.dim() < 0", hint=2,
     says="Everything decays. Biases and the gains of norms should not.")
 groups.mutant("nothing_decays", "p.dim() >= 2", "p.dim() < 0", "p.dim() < 2", "p.dim() >= 0", hint=2,
@@ -325,11 +308,6 @@ groups.mutant("without_a_decay", drop="'weight_decay': 0.0", hint=3, says="The s
 groups.mutant("the_same_decay", "0.0", "decay", says="Both groups have the decay. That of biases and gains is 0.0.")
 groups.mutant("decay_fixed", "'weight_decay': decay", "'weight_decay': 0.1", says="The decay is always the same. Use "
     "the argument.")
-groups.mutant("other_order", body="""
-    learning = [p for p in model.parameters() if p.requires_grad]
-    return [{'params': [p for p in learning if p.dim() < 2], 'weight_decay': 0.0},
-            {'params': [p for p in learning if p.dim() >= 2], 'weight_decay': decay}]""",
-    says="The groups are in the opposite order: what decays comes first.")
 groups.mutant("children_only", "model.parameters()", "(q for m in model.children() for q in m.parameters(recurse=False))",
     hint=2, says="Some parameters are missing: those of the model itself, or of modules in modules. "
     "`model.parameters()` finds all of them.")
@@ -357,16 +335,6 @@ choose.mutant("no_zero", drop="""
         return torch.zeros_like(logits).scatter(-1, largest, 1.0)""", hint=3,
     says="At temperature 0 the result is NaN, as from a division by 0. The largest logit gets all of the probability "
     "then.")
-choose.mutant("zero_is_small", body="""
-    logits = logits / max(temperature, 1e-6)
-    ordered, index = logits.sort(dim=-1, descending=True, stable=True)
-    if top_k is not None:
-        ordered = ordered.masked_fill(torch.arange(logits.size(-1)) >= top_k, -torch.inf)
-    if top_p is not None:
-        shares = ordered.softmax(dim=-1)
-        ordered = ordered.masked_fill(shares.cumsum(dim=-1) - shares >= top_p, -torch.inf)
-    return torch.zeros_like(logits).scatter(-1, index, ordered.softmax(dim=-1))""", hint=3,
-    says="At temperature 0, equal logits share the probability. The first of them gets all of it.")
 choose.mutant("last_of_equal_at_zero", "logits.argmax(dim=-1, keepdim=True)",
     "logits.size(-1) - 1 - logits.flip(-1).argmax(dim=-1, keepdim=True)", hint=3,
     says="At temperature 0, the last of equal logits was taken. It is the first.")
