@@ -154,6 +154,12 @@ def test_what_an_object_holds_counts_however_it_was_put_there(put: str) -> None:
         ),
         ("import torch\nclass Tools:\n    if 1:\n        s = torch\ndef attend(q): return Tools.s", "torch"),
         ("def attend(q):\n    try: q.nothing\n    except AttributeError as e: return e.obj", "obj"),
+        ("import logging\ndef attend(q): return getattr(logging, 'sys').modules", "logging.sys"),
+        ("import torch\ndef attend(q):\n    a = b = torch\n    return b.sys", "torch"),
+        ("import math, random\ndef attend(q):\n    s = random\n    if q: s = math\n    return s.os", "a name of two"),
+        ("import random as r\ndef never():\n    import math as r\ndef attend(q): return r.os", "a name of two"),
+        ("from torch.nn.functional import *\ndef attend(q): return importlib.util", "torch.nn.functional.importlib"),
+        ("from torch.nn.functional import *\ndef attend(q): return nowhere(q)", "nowhere"),
         ("def zip(*q): return [('__dict__',)]\ndef attend(q):\n    for (n,) in zip(['a']): q = getattr(q, n)", "zip"),
         ("def attend(q): return torch.jit.script(q)", "torch.jit.script"),
         ("def attend(q): return torch.utils.benchmark.Timer(q)", "torch.utils.benchmark"),
@@ -201,6 +207,10 @@ def test_what_no_list_of_ways_round_knew_is_shown_too(code: str, word: str) -> N
         "import typing as t\nclass attend(t.NamedTuple):\n    q: int\n    def __len__(self): return 1",
         "def attend(q):\n    torch.manual_seed(0)\n    with torch.no_grad(): return q.ops",
         "def attend(q):\n    match q:\n        case int(a) | torch.Size(): return a",
+        "from torch.nn.functional import *\ndef attend(q): return relu(q)",
+        "from torch.nn import functional as F\nimport torch.nn.functional as F\ndef attend(q): return F.relu(q)",
+        "import torch\ndef attend(q):\n    kind = torch.float32\n    kind = torch.float64\n    return q.to(kind)",
+        "import torch\ndef attend(q): return q if hasattr(torch, 'mps') else getattr(torch.backends, 'mps').is_built()",
         "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass attend:\n    q: int",
         "import dataclasses as d\n@d.dataclass\nclass attend:\n    q: int",
     ],
@@ -628,9 +638,9 @@ def test_settings_that_one_may_set_are_no_question() -> None:
 
 
 def test_names_that_stand_for_one_another_make_no_path_without_an_end() -> None:
-    lines = "\n".join(["a = a" + ".b" * 18] * 60)
+    lines = "\n".join(f"a{n + 1} = a{n}" + ".b" * 18 for n in range(60))
     start = time.process_time()
-    assert "very many names" in asked_elsewhere(f"import einops as a\n{lines}")
+    assert "very many names" in asked_elsewhere(f"import einops as a0\n{lines}")
     assert time.process_time() - start < 10
 
 

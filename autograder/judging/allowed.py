@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -39,6 +40,7 @@ ANYWHERE = frozenset(dir(builtins)).union(["display", "In", "Out", "_", "__"])  
 TRUSTED = BY_NAME.union(SHOWING, ("dir", "enumerate", "help", "zip"))  # built-ins, by what they do with what they get
 MOST_STEPS = 20
 TOO_LONG = "a path of very many names"
+TWO_MODULES = ("a name of two modules",)  # which of them it is nobody follows
 Names = Mapping[str, Path]
 
 
@@ -144,7 +146,8 @@ def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths, methods: Colle
             word = ".".join(path)
             if not ordinary and f"call:{word}" in modules and is_shown(part, call, word, in_head):
                 continue
-            if not ordinary or (module and isinstance(part, ast.Name | ast.Attribute) and id(part) not in followed):
+            value = isinstance(part, ast.Name | ast.Attribute) or called(part) == "getattr"
+            if not ordinary or (module and value and id(part) not in followed):
                 yield word
         if isinstance(part, ast.Name) and part.id in outside and id(call) not in described:
             yield from (part.id,) if is_asked_about(part.id, call, loops, modules) else ()
@@ -268,11 +271,24 @@ def with_renamed(parts: Iterable[ast.AST], names: Names) -> dict[str, Path]:
     """Return what names stand for, those with it that code imports itself or gives to what a path leads to."""
     known = dict(names)
     for part in parts:
-        known |= imported(part)
-        target = part.targets[0] if isinstance(part, ast.Assign) else None
-        if isinstance(part, ast.Assign) and isinstance(target, ast.Name) and (path := path_of(part.value, known)):
-            known[target.id] = path
+        given = imported(part)
+        if (target := only_name(part)) and isinstance(part, ast.Assign) and (path := path_of(part.value, known)):
+            given = {target: path}
+        for name, path in given.items():
+            known[name] = path if may_both_be(known.get(name, path), path) else TWO_MODULES
     return known
+
+
+def only_name(part: ast.AST) -> str:
+    """Return the one name that an assignment gives a value to; '' where it is several, or something else."""
+    targets = part.targets if isinstance(part, ast.Assign) else []
+    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
+
+
+def may_both_be(one: Path, other: Path) -> bool:
+    """Say whether a name may stand for two things, because they are the same, or neither is known to be a module."""
+    words = ".".join(one), ".".join(other)
+    return words[0] == words[1] or (not any(len(path) == 1 for path in (one, other)) and not {*words} & {*sys.modules})
 
 
 @lru_cache(maxsize=100)  # modules, of all lessons
@@ -284,7 +300,7 @@ def names_in_module(text: str) -> Names:
 
 def followed_in(part: ast.AST) -> Iterator[ast.AST]:
     """Yield the expressions in a node that may be a module, because what becomes of them is read."""
-    if isinstance(part, ast.Attribute) or (isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name)):
+    if isinstance(part, ast.Attribute) or (isinstance(part, ast.Assign) and only_name(part)):
         yield part.value
     elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in BY_NAME | {"dir", "help"}:
         yield from part.args
@@ -295,7 +311,8 @@ def paths_of(part: ast.AST, reached: Iterable[tuple[str, ast.AST | None]], names
     if isinstance(part, ast.Import):
         yield from ((alias.name,) for alias in part.names)
     elif isinstance(part, ast.ImportFrom):
-        yield from (some for path in imported(part).values() for some in (path[:1], path))
+        module = "." * part.level + (part.module or "")
+        yield from (path for alias in part.names for path in ((module,), (module, alias.name)))
     elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
         yield from [names[part.id]] if part.id in names else []
     yield from ((*path, word) for word, owner in reached if (path := path_of(owner, names)))
@@ -304,13 +321,23 @@ def paths_of(part: ast.AST, reached: Iterable[tuple[str, ast.AST | None]], names
 def path_of(node: ast.AST | None, names: Names) -> Path:
     """Return the path of an expression that begins in a module; of a very long one none: its beginning is asked too."""
     steps: list[str] = []
-    while isinstance(node, ast.Attribute) and len(steps) < MOST_STEPS:
-        steps.append(node.attr)
-        node = node.value
+    while len(steps) < MOST_STEPS and (step := step_of(node)):
+        steps.append(step[1])
+        node = step[0]
     begun = names.get(node.id, ()) if isinstance(node, ast.Name) else ()
     if begun and (len(begun) + len(steps) > MOST_STEPS or begun == (TOO_LONG,)):
         return (TOO_LONG,)  # names that stand for one another make paths without an end
     return (*begun, *reversed(steps)) if begun else ()
+
+
+def step_of(node: ast.AST | None) -> tuple[ast.AST, str] | None:
+    """Return what an expression takes an attribute of, and the attribute's name; None where it takes none."""
+    if isinstance(node, ast.Attribute):
+        return node.value, node.attr
+    if isinstance(node, ast.Call) and called(node) == "getattr" and len(node.args) > 1:
+        name = getattr(node.args[1], "value", None)
+        return (node.args[0], name) if isinstance(name, str) else None
+    return None
 
 
 def reached_for(part: ast.AST, loops: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ast.AST | None]]:

@@ -1,5 +1,6 @@
 """The three diagrams of lesson 1. The notebook imports this file, which lies beside it."""
 
+import math
 from collections.abc import Sequence
 
 from autograder import plot
@@ -24,36 +25,48 @@ def bottleneck() -> None:
         [*arrows, ("h4", "s0", 1.0)],
         "All that was read passes through one state",
         marked=["h4"],
+        notes={"x2": "what the encoder reads", "s2": "the decoder, which writes"},
         alt="Words x0 to x4 enter the states h0 to h4, one after another. One thick arrow leads from h4, the last "
         "state, to s0, the first of the decoder's states s0 to s4, which write y0 to y4. Each written word enters the "
         "next state. No other arrow joins the two halves.",
     )
 
 
-def attention(weights: Sequence[float]) -> None:
+def attention(scores: Sequence[float]) -> None:
     """Draw one step of a decoder that looks at all of the encoder's states.
 
     Args:
-        weights: how much each of the five states counts, from 0 to 1.
+        scores: of the five states.
     """
-    shares = [
-        (f"h{i}", "context", weight, f"{weight:g}") for i, weight in enumerate(weights)
-    ]
+    total = sum(math.exp(score) for score in scores)
+    weights = [math.exp(score) / total for score in scores]
+    # equal numbers have boxes of their own
+    scored = {f"{score:g}" + " " * i: (i, -1.0) for i, score in enumerate(scores)}
+    shares = {f"{weight:.2f}" + " " * i: (i, 1.0) for i, weight in enumerate(weights)}
+    sides = {"scores": (-1.5, -1.0), "weights": (-1.5, 1.0)}
     plot.diagram(
-        READ | {"context": (2, 1.5), "s0": (2, -1.5), "y0": (5.6, 0)},
+        READ
+        | scored
+        | shares
+        | sides
+        | {"s0": (2, -2.1), "context": (2, 2.3), "y0": (4, 2.3)},
         [
             *CHAIN,
-            *shares,
-            *(("s0", h, 0.02) for h in READ),
-            ("s0", "y0"),
+            ("scores", "weights", 0.25, "softmax"),
+            *(("s0", score, 0.1) for score in scored),
+            *zip(READ, scored, [0.1] * 5, strict=True),
+            *zip(READ, shares, weights, strict=True),
+            *((name, "context", w) for name, w in zip(shares, weights, strict=True)),
             ("context", "y0"),
         ],
         "The state s0 scores every h, and the scores decide how much of it counts",
         marked=["context"],
-        notes={"s0": "scores each h"},
-        alt="Thin arrows lead from the decoder's state s0 to each of the states h0 to h4, which it scores. From each "
-        f"of them an arrow leads to the context, as thick as its share: {', '.join(f'{w:g}' for w in weights)}. The "
-        "word y0 is written from s0 and the context. For the next word the arrows have other widths.",
+        notes={"y0": "from s0, too"},
+        alt="Five states h0 to h4 in a row. Below them are their scores, "
+        f"{', '.join(f'{score:g}' for score in scores)}, to each of which an arrow leads from its state and one from "
+        "the decoder's state s0. Softmax turns the scores into the weights above the states, "
+        f"{', '.join(f'{w:.2f}' for w in weights)}. From each state an arrow leads through its weight to the context, "
+        "as thick as the weight. The word y0 is written from the context and s0.",
     )
 
 

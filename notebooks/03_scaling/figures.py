@@ -1,13 +1,62 @@
-"""The figure of lesson 3. The notebook beside this file imports it."""
+"""The figures of lesson 3. The notebook beside this file imports it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import torch
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from torch import Tensor
 
-from autograder.plot.drawing import EDGE, INK, KEY, QUERY, VALUE, chip, new_figure, show
+from autograder.plot.drawing import (
+    BAR,
+    EDGE,
+    INK,
+    KEY,
+    QUERY,
+    VALUE,
+    chip,
+    new_figure,
+    show,
+)
+from autograder.plot.matrices import name_ends
 
 Case = tuple[Tensor, Tensor, Tensor]
+DASHES = {"unscaled": "-", "over √d": "--"}  # of the softmax of the way forward
+COLORS = {"unscaled": BAR, "over √d": "#a5522d"}  # of that of the way back
+PASSES = {  # which softmax a model uses forward and backward
+    "unscaled": ("unscaled", "unscaled"),
+    "over √d": ("over √d", "over √d"),
+    "A": ("unscaled", "over √d"),
+    "B": ("over √d", "unscaled"),
+}
+
+
+def exchanged(runs: Mapping[str, Sequence[float]], title: str, alt: str) -> None:
+    """Draw losses as lines whose dash shows the softmax of the way forward, and whose color that of the way back.
+
+    Args:
+        runs: the losses of each of the four models, step by step.
+        title: the claim that the figure makes.
+        alt: what to see, in a sentence.
+    """
+    figure = new_figure(6.2, 4.2)
+    axes = figure.subplots()
+    looks = [(DASHES[PASSES[name][0]], COLORS[PASSES[name][1]]) for name in runs]
+    ends = {}
+    for (name, losses), (dash, color) in zip(runs.items(), looks, strict=True):
+        tens = torch.tensor(losses).view(-1, 10).mean(dim=-1).tolist()
+        axes.plot(range(5, len(losses), 10), tens, dash, color=color, linewidth=2)
+        ends[name] = tens[-1]
+    axes.set(xlabel="step", ylabel="loss", ylim=(0, 3.1))
+    name_ends(axes, len(losses), ends, [color for _, color in looks])
+    forward = [Line2D([], [], color=INK, linestyle=dash) for dash in DASHES.values()]
+    back = [Line2D([], [], color=color, linewidth=6) for color in COLORS.values()]
+    names = [f"forward {name}" for name in DASHES] + [f"back {name}" for name in COLORS]
+    figure.legend(
+        forward + back, names, loc="outside lower center", ncols=2, frameon=False
+    )
+    figure.suptitle(title, fontsize=11)
+    show(figure, f"{title}. {alt}")
 
 
 def responses(cases: Sequence[Case], tables: Sequence[Tensor], title: str) -> None:
@@ -47,6 +96,8 @@ def draw_discs(
     height: tuple[float, float],
 ) -> None:
     """Draw points of a plane, each in a disc whose area is its weight."""
+    for line in (axes.axhline, axes.axvline):
+        line(0, color=EDGE, linewidth=0.6, zorder=0)
     x, y = points.T.tolist()
     areas = (1100 * weights).tolist()
     axes.scatter(x, y, areas, color=color, edgecolor=EDGE, alpha=0.75)

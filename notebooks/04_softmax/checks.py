@@ -19,6 +19,7 @@ NO_STABLE_SOFTMAX = shortcut(
     "logsumexp",
     "logaddexp",
     "logaddexp2",
+    "logcumsumexp",
     "Softmax",
     because="Use exp: the exercise is about what happens inside softmax.",
 )
@@ -28,6 +29,7 @@ NO_STREAMING_ATTEND = shortcut(
     "logsumexp",
     "logaddexp",
     "logaddexp2",
+    "logcumsumexp",
     "scaled_dot_product_attention",
     because="The scores arrive in pieces: write the single pass yourself.",
 )

@@ -13,6 +13,7 @@ from autograder.plot.drawing import (
     show,
 )
 
+WANTED = "#a5522d"
 STEPS = {
     "query (B, L, E)": (0, 6),
     "key (B, S, E)": (2.2, 6),
@@ -88,25 +89,26 @@ def cut() -> None:
 def no_peak() -> None:
     """Draw why no matrix names the digit whose weight is one third: a logit is a straight line in the weight."""
     weights = torch.tensor([0, 1 / 3, 2 / 3])
-    figure = Figure(figsize=(6.6, 3.3), layout="constrained")
+    figure = Figure(figsize=(6.6, 3.6), layout="constrained")
     axes = figure.subplots()
-    axes.axvspan(0.28, 0.385, color=CREAM)
-    axes.plot(weights, [0.0, 1.0, 0.0], "--", color=EDGE, linewidth=2)
-    axes.annotate("wanted: a peak at ⅓", (1 / 3, 1.04), ha="center", fontsize=10)
-    for slope, name in (
-        (1.0, "highest at ⅔: names the first digit"),
-        (0.0, "equally high at every weight"),
-        (-1.0, "highest at 0: names an absent digit"),
+    axes.plot(weights, [0.0, 1.0, 0.0], "--", color=WANTED, linewidth=2)
+    axes.plot(weights[1], 1.0, "*", color=WANTED, markersize=15)
+    words = {"textcoords": "offset points", "fontsize": 10, "va": "bottom"}
+    wanted = "wanted: highest at ⅓"
+    axes.annotate(wanted, (1 / 3, 1), (0, 10), ha="center", color=WANTED, **words)
+    axes.plot(weights, [0.45] * 3, color=BAR, linewidth=2)
+    level = "equally high\neverywhere"
+    axes.annotate(level, (2 / 3, 0.45), (8, -12), color=BAR, **words)
+    for slope, top, side, name in (
+        (1.0, 2, "right", "highest at ⅔:\nnames the first digit"),
+        (-1.0, 0, "left", "highest at 0:\nnames an absent digit"),
     ):
         logits = 0.45 + slope * (weights - 1 / 3)
         axes.plot(weights, logits, color=BAR, linewidth=2)
-        if slope:
-            top = int(logits.argmax())
-            axes.plot(weights[top], logits[top], "o", color=BAR, markersize=9)
-        end = (float(weights[-1]), float(logits[-1]))
-        beside = {"textcoords": "offset points", "va": "center", "fontsize": 9}
-        axes.annotate(name, end, (10, 0), **beside)
-    axes.set(xlim=(-0.05, 1.13), ylim=(-0.15, 1.2), yticks=[])
+        end = (float(weights[top]), float(logits[top]))
+        axes.plot(*end, "o", color=BAR, markersize=9)
+        axes.annotate(name, end, (0, 8), ha=side, color=BAR, **words)
+    axes.set(xlim=(-0.05, 0.85), ylim=(-0.1, 1.3), yticks=[])
     axes.set_xticks(weights, ["0\nabsent", "⅓\nsecond digit", "⅔\nfirst digit"])
     axes.set(xlabel="weight of a digit in the mixture", ylabel="logit of the digit")
     axes.set_title("A straight line is never highest in the middle", fontsize=11)

@@ -1,4 +1,4 @@
-"""The figures of lesson 7: clocks, and all pairs of places. The notebook beside this file imports it."""
+"""The figures of lesson 7: clocks, waves, and all pairs of places. The notebook beside this file imports it."""
 
 import math
 from collections.abc import Sequence
@@ -7,8 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from autograder.plot.drawing import BAR, EDGE, INK, PAPER, show
+from autograder.plot.drawing import BAR, EDGE, INK, PAPER, new_figure, show
 
+BROWN = "#a5522d"
 HANDS = (BAR, EDGE)  # few enough to be told apart
 
 
@@ -39,6 +40,34 @@ def clocks(
             )
         axes.set_title(f"place {place}", fontsize=9)
     figure.suptitle(title, fontsize=11)
+    show(figure, f"{title}. {alt}")
+
+
+def waves(table: Tensor, hands: Sequence[int]) -> None:
+    """Draw some pairs of a table's columns, which are the sine and the cosine of a hand's angle.
+
+    Args:
+        table: (L, E), one row per place.
+        hands: which pairs.
+    """
+    figure = new_figure(6.2, 1 + 0.95 * len(hands))
+    rows = figure.subplots(len(hands), 1, sharex=True)
+    for axes, hand in zip(rows, hands, strict=True):
+        sine, cosine = table[:, 2 * hand], table[:, 2 * hand + 1]
+        axes.plot(sine, "o-", color=BAR, markersize=3.5, label="sine")
+        axes.plot(cosine, "s--", color=BROWN, markersize=3.5, label="cosine")
+        axes.set(ylim=(-1.25, 1.25), yticks=(-1, 0, 1))
+        axes.set_ylabel(f"hand {hand}", rotation=0, ha="right", va="center")
+        axes.axhline(0, color=EDGE, linewidth=0.6)
+    rows[-1].set_xlabel("place")
+    names = rows[0].get_legend_handles_labels()
+    figure.legend(*names, loc="outside lower center", ncols=2, frameon=False)
+    title = (
+        "Each pair of columns is one hand, and each hand is slower than the one before"
+    )
+    figure.suptitle(title, fontsize=11)
+    alt = f"Sine and cosine of the angles of hands {', '.join(map(str, hands))} over places 0 to {len(table) - 1}. The "
+    alt += "first pair goes up and down every six places, each later one more slowly, and the last hardly once."
     show(figure, f"{title}. {alt}")
 
 

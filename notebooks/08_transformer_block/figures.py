@@ -4,50 +4,74 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
+import torch
 from matplotlib.axes import Axes
+from torch import Tensor
 
 from autograder import plot
-from autograder.plot.drawing import EDGE, INK, new_figure, show
+from autograder.plot.drawing import (
+    BAR,
+    CREAM,
+    EDGE,
+    INK,
+    PAPER,
+    draw_matrix,
+    label,
+    new_figure,
+    show,
+)
+from autograder.plot.drawing import block as draw_box
 
 Answers = tuple[Sequence[float], Sequence[float], tuple[int, int]]
 GUESS = math.log(10)
-LOSSES = {"one batch, again and again": ("-", INK), "new batches": ("--", "#a5522d")}
+BROWN = "#a5522d"
+LOSSES = {"one batch, again and again": ("-", INK), "new batches": ("--", BROWN)}
 
+# lesson 1's weights for 28 january 1955, in percent: a row for each character that is written
+LESSON_1 = (
+    "0 1 2 1 0 0 0 0 0 0 0 0 96 1 0 0 0 0",
+    "0 1 2 0 0 0 0 0 0 0 0 0 77 9 1 1 4 5",
+    "0 0 0 0 0 0 0 0 0 0 0 0 1 97 0 0 0 0",
+    "0 0 0 0 0 0 0 0 0 0 0 0 0 0 50 16 18 16",
+    "0 7 3 4 0 0 0 0 0 0 0 0 8 47 13 6 5 5",
+    "1 2 0 1 59 15 10 0 3 2 2 1 1 1 0 0 0 0",
+    "0 0 0 0 4 48 24 2 4 13 3 1 0 0 0 0 0 0",
+    "2 16 2 11 5 4 1 0 0 0 1 1 12 19 9 6 5 5",
+    "5 86 0 2 2 1 1 0 0 0 1 0 1 0 0 0 0 0",
+    "0 98 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0",
+)
 BLOCK = {
-    "x (B, L, E)": (0, 6),
-    "norm1": (1.6, 5.2),
-    "attention": (1.6, 4.2),
-    "+": (0, 3.6),
-    "norm2": (1.6, 2.8),
-    "feed-forward": (1.6, 1.8),
-    "+ ": (0, 1.2),
+    "x (B, L, E)": (0, 4.8),
+    "norm1": (1.6, 4.16),
+    "attention": (1.6, 3.36),
+    "+": (0, 2.88),
+    "norm2": (1.6, 2.24),
+    "feed-forward": (1.6, 1.44),
+    "+ ": (0, 0.96),
     "output (B, L, E)": (0, 0),
 }
 DECODER_BLOCK = {
-    "x (B, L, E)": (0, 8),
-    "norm1": (1.8, 7.4),
-    "self-attention, causal": (1.8, 6.6),
-    "+": (0, 6),
-    "norm2": (1.8, 5.2),
-    "cross-attention": (1.8, 4.4),
-    "memory (B, S, E)": (4.4, 4.4),
-    "+ ": (0, 3.8),
-    "norm3": (1.8, 3),
-    "feed-forward": (1.8, 2.2),
-    "+  ": (0, 1.6),
-    "output (B, L, E)": (0, 0.6),
+    "x (B, L, E)": (0, 6.4),
+    "norm1": (1.8, 5.92),
+    "self-attention, causal": (1.8, 5.28),
+    "+": (0, 4.8),
+    "norm2": (1.8, 4.16),
+    "cross-attention": (1.8, 3.52),
+    "memory (B, S, E)": (4.4, 3.52),
+    "+ ": (0, 3.04),
+    "norm3": (1.8, 2.4),
+    "feed-forward": (1.8, 1.76),
+    "+  ": (0, 1.28),
+    "output (B, L, E)": (0, 0.48),
 }
-WHOLE = {
-    "28 january 1955": (0, 5),
-    "embed + place": (0, 4),
-    "encoder block": (0, 3),
-    "norm → memory": (0, 2),
-    "begin 1955-01-2": (3, 4),
-    "embed + place ": (3, 3),
-    "decoder block": (3, 2),
-    "norm, linear": (3, 1),
-    "1955-01-28": (3, 0),
-}
+READS, TOLD, WRITES = "28·january·1955", ("begin", *"1955-01-2"), "1955-01-28"
+ENCODER = ("embed + place", "encoder block\nself-attention, feed-forward", "norm")
+DECODER = (
+    "embed + place",
+    "decoder block\ncausal self-attention,\ncross-attention, feed-forward",
+    "norm, linear",
+)
+DECODER_LEFT, WIDE = 7.7, 0.74  # where the decoder begins, and one of its characters
 
 
 def block() -> None:
@@ -94,22 +118,97 @@ def decoder_block() -> None:
 
 def encoder_and_decoder() -> None:
     """Draw the date translator: what is read on the left, what is written on the right."""
-    names = list(WHOLE)
-    left, right = names[:4], names[4:]
-    plot.diagram(
-        WHOLE,
-        [
-            *pairwise(left),
-            *pairwise(right),
-            (left[-1], "decoder block", 0.5, "keys, values"),
-        ],
-        "The encoder reads once, the decoder looks at what was read",
-        marked=["encoder block", "decoder block"],
-        alt="Left: the date as people write it is embedded, passes an encoder block and a norm, and becomes the "
-        "memory, from which an arrow labeled keys, values leads to the decoder block. "
-        "Right: the characters written so far are embedded and pass a decoder block, which also looks at the memory; "
-        "a norm and a linear layer give the next character.",
-    )
+    figure = new_figure(7.5, 4.7)
+    axes = figure.subplots()
+    draw_column(axes, 0, 0.36, READS, ENCODER, "memory")
+    draw_column(axes, DECODER_LEFT, WIDE, TOLD, DECODER, WRITES)
+    draw_mask(axes, DECODER_LEFT + 6.2, 3.15)
+    arrow = {"arrowstyle": "-|>", "color": INK, "linewidth": 2.5, "shrinkA": 0}
+    start, end = (5.4, 0.3), (DECODER_LEFT, 2.75)
+    axes.annotate("", end, start, arrowprops=arrow | {"shrinkB": 0})
+    axes.text(6.6, 2.0, "keys,\nvalues", ha="right", va="center", fontsize=10)
+    written, told = (DECODER_LEFT + WIDE * n for n in (8.5, 9.5))
+    edge = told + 0.9  # right of the decoder
+    path = [(written, 0), (written, -0.4), (edge, -0.4), (edge, 6.1), (told, 6.1)]
+    axes.plot(*zip(*path, strict=True), "--", color=BROWN, linewidth=2)
+    back = {"color": BROWN, "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", (told, 5.6), path[-1], arrowprops=arrow | back)
+    side = {"rotation": 90, "color": BROWN, "ha": "left", "va": "center"}
+    axes.text(edge + 0.1, 2.8, "what was written is read next", fontsize=10, **side)
+    axes.set(xlim=(-0.1, edge + 0.6), ylim=(-0.5, 6.3))
+    axes.set_axis_off()
+    title = "The encoder reads once, the decoder looks at what was read"
+    figure.suptitle(title, fontsize=11)
+    alt = "Left: the characters of 28 january 1955 are embedded and pass an encoder block and a norm. The result is "
+    alt += "the memory, from which an arrow labeled keys, values leads to the decoder block. Right: the decoder reads "
+    alt += "begin 1955-01-2 in ten boxes and writes 1955-01-28 in ten boxes below them, so that each character stands "
+    alt += "below the one before it. Between them are an embedding, a decoder block with a causal mask, and a norm "
+    alt += "with a linear layer. A dashed arrow leads from a written character to the next box that is read. Both "
+    alt += "blocks are drawn as stacks."
+    show(figure, f"{title}. {alt}")
+
+
+def draw_column(
+    axes: Axes,
+    left: float,
+    wide: float,
+    read: Sequence[str],
+    parts: Sequence[str],
+    result: Sequence[str],
+) -> None:
+    """Draw boxes with what is read, below them the parts that it passes, and at the bottom the result."""
+    whole = wide * len(read)
+    rows = {5.0: read, 0.0: [result] if result == "memory" else result}
+    for y, texts in rows.items():
+        each = whole / len(texts)
+        for i, text in enumerate(texts):
+            more = 0.25 if text == "begin" else 0  # a long word
+            corner, size = (left + i * each - more, y), (each + more, 0.6)
+            draw_box(axes, corner, size, CREAM, text)
+    for shift in (0.24, 0.12, 0):  # blocks can be stacked
+        corner = (left + shift, 2.1 + shift)
+        draw_box(axes, corner, (whole, 1.3), BAR, "" if shift else parts[1])
+    draw_box(axes, (left, 4.0), (whole, 0.5), CREAM, parts[0])
+    draw_box(axes, (left, 1.1), (whole, 0.5), CREAM, parts[2])
+    down = {"arrowstyle": "-|>", "color": EDGE, "shrinkA": 0, "shrinkB": 0}
+    for top, bottom in ((5.0, 4.5), (4.0, 3.64), (2.1, 1.6), (1.1, 0.6)):
+        middle = left + whole / 2
+        axes.annotate("", (middle, bottom), (middle, top), arrowprops=down)
+
+
+def draw_mask(axes: Axes, left: float, top: float) -> None:
+    """Draw a small causal mask."""
+    for i in range(4):
+        for j in range(4):
+            look = {"edgecolor": PAPER} if j <= i else {"hatch": "////"}
+            corner = (left + 0.25 * j, top - 0.22 * i)
+            draw_box(axes, corner, (0.25, 0.22), BAR if j <= i else PAPER, **look)
+
+
+def maps(weights: Tensor, written: str, read: str) -> None:
+    """Draw where lesson 1's translator looks while it writes a date, and below it where another model does.
+
+    Args:
+        weights: of the other model, (10, 18). Keys that never get any are hatched.
+        written: 10 characters.
+        read: the characters of the date, without the padding.
+    """
+    recurrent = torch.tensor([[int(n) for n in row.split()] for row in LESSON_1]) / 100
+    both = {"lesson 1: recurrent, 200 steps": recurrent, "the transformer": weights}
+    figure = new_figure(7.5, 7.2)
+    for axes, (name, matrix) in zip(figure.subplots(2, 1), both.items(), strict=True):
+        draw_matrix(axes, matrix, "weights", matrix.sum(dim=0) > 0)
+        label(axes, list(written), list(read.ljust(18).replace(" ", "·")))
+        axes.set_title(name, fontsize=10)
+        axes.set_ylabel("written")
+    axes.set_xlabel("read")
+    title = f"{read} becomes {written}: both models look at the same parts"
+    figure.suptitle(title, fontsize=11)
+    alt = "Two maps, a row for each character that is written. While they write the year both models look at the year. "
+    alt += "For the month they look at the letters of the name, and for the day at the day: the recurrent translator "
+    alt += "at the 8 for both digits, the transformer at the 2 for the 2. It gives nothing to the padding, which is "
+    alt += "hatched."
+    show(figure, f"{title}. {alt}")
 
 
 def examined(title: str, **programs: Answers) -> None:
