@@ -364,6 +364,16 @@ def test_a_second_service_waits_until_the_first_ends(scratch: Course) -> None:
     assert len(said) == 1
 
 
+def test_who_cannot_reach_the_database_hears_that_and_nothing_of_another_service(scratch: Course, monkeypatch) -> None:
+    pytest.importorskip("psycopg")
+    configure(scratch, "c.CourseDirectory.db_url = 'postgresql+psycopg://ada@127.0.0.1:1/none'\n")
+    monkeypatch.setattr(time, "sleep", lambda _: 1 / 0)
+    said: list[str] = []
+    with pytest.raises(ZeroDivisionError), only_one(scratch, said.append):
+        pass
+    assert ["The gradebook cannot be used" in line for line in said] == [True]
+
+
 def test_what_is_graded_by_hand_meanwhile_does_not_take_a_later_attempts_place(
     service, exchange, notebooks, monkeypatch
 ) -> None:

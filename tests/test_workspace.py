@@ -165,6 +165,16 @@ def test_on_a_hub_nobody_else_reads_what_a_student_has(home: Path, started: list
         assert folder.stat().st_mode & 0o777 == 0o700
 
 
+def test_what_is_not_a_users_own_keeps_no_lessons_from_them(home: Path, started: list[list[str]], monkeypatch) -> None:
+    def chmod(path: Path, mode: int) -> None:
+        if path.name == "ipython":
+            raise PermissionError("an administrator's")
+
+    monkeypatch.setattr(Path, "chmod", chmod)
+    assert main(["hub"]) == 0
+    assert (home / STUDENT_FOLDER / NOTEBOOK).is_file()
+
+
 def test_an_instructors_course_is_left_alone(home: Path) -> None:
     (home / CONFIG_NAME).touch()
     (home / "solutions").mkdir()

@@ -148,9 +148,14 @@ def exclusive(engine: Engine) -> Iterator[None]:
 
 
 class Claim:
-    """A claim on a database that one process has at a time, as long as its connection lives; a file needs none."""
+    """A claim on a database that one process has at a time, as long as its connection lives; a file needs none.
+
+    Attributes:
+        away: why the database could not be asked the last time, '' where it could.
+    """
 
     def __init__(self, url: str) -> None:
+        self.away = ""
         self._engine = connect(url)
         self._connection: Connection | None = None
 
@@ -167,8 +172,9 @@ class Claim:
                 self._connection = connection
                 return True
             connection.close()
-        except UNUSABLE:  # the server was away: somebody else may have it by now
-            self._connection = None
+            self.away = ""
+        except UNUSABLE as error:  # the server was away: somebody else may have it by now
+            self._connection, self.away = None, str(unusable(error))
         return False
 
     def end(self) -> None:

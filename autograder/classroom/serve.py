@@ -72,7 +72,8 @@ def only_one(course: Course, say: Say) -> Iterator[Callable[[], bool]]:
 
     try:
         if not alone():
-            say(f"Another `{command('serve')}` grades this course. This one takes over when that ends.")
+            another = f"Another `{command('serve')}` grades this course. This one takes over when that ends."
+            say(f"{claim.away} Trying again until it can." if claim.away else another)
         while not alone():
             time.sleep(TICK)
         yield claim.held

@@ -168,8 +168,9 @@ def close_to_others(course: Course) -> None:
     """
     ipython = Path(os.environ.get("IPYTHONDIR") or Path.home() / ".ipython")
     for folder in (course.root, Path(jupyter_data_dir(), "nbgrader_cache"), ipython):
-        folder.mkdir(parents=True, exist_ok=True)
-        folder.chmod(0o700)
+        with contextlib.suppress(PermissionError):  # an administrator's, which users share
+            folder.mkdir(parents=True, exist_ok=True)
+            folder.chmod(0o700)
 
 
 def serve_hub(arguments: Sequence[str]) -> None:
