@@ -37,6 +37,9 @@ ABOVE = {
     "import subprocess\nsubprocess.run(['nvidia-smi'])": "Error",
     "import urllib.request\nurllib.request.urlopen('http://localhost')": "Error",
     "import asyncio\nasyncio.run(asyncio.sleep(0))": "Error",
+    "import asyncio\nawait asyncio.sleep(0)\nprint('later')": "later",
+    "async def one(): return 'one'\nprint(await one())": "one",
+    "import asyncio\nawait asyncio.sleep(1)": "Error",
     "assert double(1) == 2": "NameError",
     "1 / 0": "ZeroDivisionError",
 }

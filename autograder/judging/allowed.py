@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain, starmap
 
 from ..errors import escaped
 from .built_texts import BUILT, texts_in
+from .names import MOST_STEPS, Names, names_in_module, only_name, path_of, with_renamed
 from .ordinary import (
     ASKED_ABOUT,
     BY_NAME,
@@ -31,17 +30,13 @@ from .ordinary import (
     Paths,
 )
 from .private import body_of, is_own, is_private, methods_of, own_classes, with_another_self
-from .syntax import Path, as_code, bound_at, called, imported, is_self, reachable, wanted_by
+from .syntax import Path, as_code, bound_at, called, is_self, reachable, wanted_by
 
 PLAIN_KEYWORDS = frozenset({"map_location", "mmap_mode", "number", "repeat", "weights_only"})
 MOST_SHOWN = 80  # characters of a word
 IN_HEADS = ("dataclasses.dataclass", "contextlib.redirect_")
 ANYWHERE = frozenset(dir(builtins)).union(["display", "In", "Out", "_", "__"])  # names that no cell defines
 TRUSTED = BY_NAME.union(SHOWING, ("dir", "enumerate", "help", "zip"))  # built-ins, by what they do with what they get
-MOST_STEPS = 20
-TOO_LONG = "a path of very many names"
-TWO_MODULES = ("a name of two modules",)  # which of them it is nobody follows
-Names = Mapping[str, Path]
 
 
 class CodeReader:
@@ -155,12 +150,25 @@ def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths, methods: Colle
         leading += [word for word, owner in reached if word in LEADING and owner and not path_of(owner, names)]
         for word, owner in reached:
             owned = f"{getattr(owner, 'id', '')}.{word}" in methods
-            if owned or (word in READ and isinstance(getattr(part, "ctx", None), ast.Load)):
-                continue
-            borrowed = word in CALLED and id(part) not in bases and is_borrowed(part, owner)
-            if borrowed or (is_private(word, owner) and not (word == "__class__" and id(part) in described)):
+            if not owned and is_taken(part, word, owner, id(part) in bases, id(part) in described):
                 yield word
     yield from leading
+
+
+def is_taken(part: ast.AST, word: str, owner: ast.AST | None, of_base: bool, is_described: bool) -> bool:
+    """Say whether a node takes a name that is the language's or a library's own.
+
+    Args:
+        part: the node.
+        word: the name.
+        owner: what has it.
+        of_base: whether it is a base class's, called for the same object.
+        is_described: whether it is only shown or compared.
+    """
+    if word in READ and isinstance(getattr(part, "ctx", None), ast.Load):
+        return False
+    borrowed = word in CALLED and not of_base and is_borrowed(part, owner)
+    return borrowed or (is_private(word, owner) and not (word == "__class__" and is_described))
 
 
 def bound_outside_classes(node: ast.AST) -> Iterator[str]:
@@ -171,9 +179,12 @@ def bound_outside_classes(node: ast.AST) -> Iterator[str]:
 
 
 def unseen_in(part: ast.AST) -> Iterator[str]:
-    """Yield the kind of a statement that does what no name in it shows."""
+    """Yield the kind of a statement that does what no name in it shows, as unittest's `main` gives a module."""
     if isinstance(part, ast.MatchClass) and part.patterns and not is_builtin(part.cls):
         yield "case"  # which fields are matched by their places, a text says
+    if isinstance(part, ast.Call) and called(part) == "main":
+        named = any(each.arg == "module" for each in part.keywords)
+        yield from ["main"] * (named or (isinstance(part.func, ast.Attribute) and len(part.args) > 0))
     if any(isinstance(statement, ast.Import | ast.ImportFrom) for statement in body_of(part)):
         yield "import in a class"  # a module becomes a field, and where fields lead nobody follows
 
@@ -267,37 +278,6 @@ def bases_called(part: ast.AST) -> Iterator[ast.AST]:
                 yield inner.func
 
 
-def with_renamed(parts: Iterable[ast.AST], names: Names) -> dict[str, Path]:
-    """Return what names stand for, those with it that code imports itself or gives to what a path leads to."""
-    known = dict(names)
-    for part in parts:
-        given = imported(part)
-        if (target := only_name(part)) and isinstance(part, ast.Assign) and (path := path_of(part.value, known)):
-            given = {target: path}
-        for name, path in given.items():
-            known[name] = path if may_both_be(known.get(name, path), path) else TWO_MODULES
-    return known
-
-
-def only_name(part: ast.AST) -> str:
-    """Return the one name that an assignment gives a value to; '' where it is several, or something else."""
-    targets = part.targets if isinstance(part, ast.Assign) else []
-    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
-
-
-def may_both_be(one: Path, other: Path) -> bool:
-    """Say whether a name may stand for two things, because they are the same, or neither is known to be a module."""
-    words = ".".join(one), ".".join(other)
-    return words[0] == words[1] or (not any(len(path) == 1 for path in (one, other)) and not {*words} & {*sys.modules})
-
-
-@lru_cache(maxsize=100)  # modules, of all lessons
-def names_in_module(text: str) -> Names:
-    """Return what the names in a lesson's module stand for: nothing else where it defines them itself."""
-    code = as_code(text)
-    return dict.fromkeys(code.bound, ()) | with_renamed(chain(*map(ast.walk, code.statements)), {})
-
-
 def followed_in(part: ast.AST) -> Iterator[ast.AST]:
     """Yield the expressions in a node that may be a module, because what becomes of them is read."""
     if isinstance(part, ast.Attribute) or (isinstance(part, ast.Assign) and only_name(part)):
@@ -316,28 +296,6 @@ def paths_of(part: ast.AST, reached: Iterable[tuple[str, ast.AST | None]], names
     elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
         yield from [names[part.id]] if part.id in names else []
     yield from ((*path, word) for word, owner in reached if (path := path_of(owner, names)))
-
-
-def path_of(node: ast.AST | None, names: Names) -> Path:
-    """Return the path of an expression that begins in a module; of a very long one none: its beginning is asked too."""
-    steps: list[str] = []
-    while len(steps) < MOST_STEPS and (step := step_of(node)):
-        steps.append(step[1])
-        node = step[0]
-    begun = names.get(node.id, ()) if isinstance(node, ast.Name) else ()
-    if begun and (len(begun) + len(steps) > MOST_STEPS or begun == (TOO_LONG,)):
-        return (TOO_LONG,)  # names that stand for one another make paths without an end
-    return (*begun, *reversed(steps)) if begun else ()
-
-
-def step_of(node: ast.AST | None) -> tuple[ast.AST, str] | None:
-    """Return what an expression takes an attribute of, and the attribute's name; None where it takes none."""
-    if isinstance(node, ast.Attribute):
-        return node.value, node.attr
-    if isinstance(node, ast.Call) and called(node) == "getattr" and len(node.args) > 1:
-        name = getattr(node.args[1], "value", None)
-        return (node.args[0], name) if isinstance(name, str) else None
-    return None
 
 
 def reached_for(part: ast.AST, loops: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ast.AST | None]]:

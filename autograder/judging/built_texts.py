@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from .ordinary import CALLED, DESCRIBING, listed
 from .private import FRAMES, is_own, is_private
@@ -13,8 +13,7 @@ from .syntax import called
 
 BUILT = "texts put together"
 METHODS = listed("""
-capitalize casefold center decode encode expandtabs format format_map join ljust loads lower lstrip partition
-readline
+capitalize casefold center decode encode expandtabs format format_map join ljust loads lower lstrip partition readline
 removeprefix removesuffix rjust rpartition rstrip splitlines strip swapcase title translate upper zfill
 """)
 BUILTINS = listed("ascii bytearray bytes chr dir format open repr str vars")
@@ -32,6 +31,10 @@ def texts_in(node: ast.AST) -> Iterator[str]:
     """
     parts = list(ast.walk(node))
     shown = {id(inner) for part in parts for each in shown_by(part) for inner in ast.walk(each)}
+    if isinstance(node, ast.FunctionDef) and not any(isinstance(part, ast.Global | ast.Nonlocal) for part in parts):
+        used = {"", *(part.id for part in parts if is_read(part) and id(part) not in shown)}
+        messages = [part.value for part in parts if isinstance(part, ast.Assign) and used.isdisjoint(bound_by(part))]
+        shown |= {id(inner) for message in messages for inner in ast.walk(message)}
     for part in parts:
         if id(part) in shown:
             continue
@@ -52,12 +55,29 @@ def shown_by(part: ast.AST) -> Sequence[ast.AST]:
             return [part]
         case ast.Call(args=args) if called(part) in QUIET:
             files = (keyword.value for keyword in part.keywords if keyword.arg == "file")
-            return args if all(getattr(file, "attr", "") in ("stdout", "stderr") for file in files) else []
+            between = [keyword.value for keyword in part.keywords if keyword.arg in ("sep", "end")]
+            return [*args, *between] if all(getattr(file, "attr", "") in ("stdout", "stderr") for file in files) else []
         case ast.JoinedStr(values=values):
             return [value for value in values if isinstance(value, ast.Constant)]
         case ast.Compare(left=left, comparators=others):
-            return [each for each in (left, *others) if isinstance(each, ast.Attribute)]
+            return [each for each in (left, *others) if isinstance(each, ast.Attribute) or is_plain_text(each)]
     return []
+
+
+def is_plain_text(node: ast.AST) -> bool:
+    """Say whether an expression makes a text in one step, as `str(x.dtype)` does, whose parts nobody is given."""
+    steps = [part for part in ast.walk(node) if isinstance(part, ast.Call | ast.BinOp | ast.JoinedStr)]
+    return steps == [node] and puts_together(node)
+
+
+def is_read(node: ast.AST) -> TypeGuard[ast.Name]:
+    """Say whether a node is a name whose value is used."""
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+
+
+def bound_by(assignment: ast.Assign) -> list[str]:
+    """Return the names that an assignment gives a value to; an empty one where that is a field or an item."""
+    return [getattr(target, "id", "") for target in assignment.targets]
 
 
 def private_in(text: object) -> Iterator[str]:

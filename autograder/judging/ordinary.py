@@ -227,7 +227,7 @@ def origin_of(module: str, name: str) -> str:
 def module_in(module: str, name: str) -> str:
     """Return the module that a name in another one is or may be, '' where it is none."""
     if not is_known(module):
-        return name if name in OTHERS else f"{module}.{name}"
+        return name if name in OTHERS or name in sys.stdlib_module_names else f"{module}.{name}"
     found = vars(sys.modules[module]).get(name)
     if name in vars(sys.modules[module]) and not isinstance(found, types.ModuleType):
         return ""

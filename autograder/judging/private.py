@@ -17,7 +17,7 @@ from .syntax import bound_at, called, is_self
 RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType)
 FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if re.match("(f|gi|cr|ag|tb|co)_", name)}
 UNSEEN = {name for name in dir(Tensor) if name.startswith("_make_")}  # tensors of a class that hides what runs
-UNSEEN |= {"currentframe", "obj", "_evaluate", *SHELLS}  # a frame, what an error found no name in; what runs a text
+UNSEEN |= {"bltns", "currentframe", "obj", "_evaluate", *SHELLS}  # lead to a frame or a module; run a text
 UNSEEN |= listed("""
 register_hook register_prehook register_multi_grad_hook register_post_accumulate_grad_hook saved_tensors_hooks metadata
 save_on_cpu register_module_forward_hook register_module_forward_pre_hook register_module_full_backward_hook
@@ -118,9 +118,15 @@ def decorator_name(decorator: ast.expr) -> str:
 
 def body_of(kind: ast.AST) -> Iterator[ast.stmt]:
     """Yield the statements that run in a class's own body, those in blocks as well, and not those of its methods."""
-    for statement in kind.body if isinstance(kind, ast.ClassDef) else ():
-        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield from (inner for inner in ast.walk(statement) if isinstance(inner, ast.stmt))
+    waiting: list[ast.AST] = list(kind.body) if isinstance(kind, ast.ClassDef) else []
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        if isinstance(part, ast.stmt):
+            yield part
+        inside = (ast.stmt, ast.excepthandler, ast.match_case)
+        waiting += [inner for inner in ast.iter_child_nodes(part) if isinstance(inner, inside)]
 
 
 def called_in_body(kind: ast.ClassDef) -> Iterator[str]:

@@ -182,7 +182,7 @@ def load(text: Text) -> tuple[Writer, dict[str, str]]:
 
 
 def from_torch(parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the parameters of PyTorch's blocks under the names of `Block`, as in exercise 6.4."""
+    """Return the parameters of PyTorch's blocks under the names of `Block`, as in exercise 6.3."""
     renamed = {}
     for name, parameter in parameters.items():
         name = name.replace(".self_attn.", ".attention.")

@@ -281,7 +281,7 @@ for name in ("unscaled", "over √d"):
 #
 # ### Exercise 3.3: the Jacobian of softmax
 #
-# Compute this table for any number of rows of weights at once. The input consists of weights, so softmax has already been applied. PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) are not allowed here, nor are complex numbers.
+# Compute this table for any number of rows of weights at once. The input consists of weights, so softmax has already been applied. PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) are not allowed here, nor are another `softmax` and complex numbers.
 
 # %% hints softmax_jacobian [markdown]
 # For one row of n weights the answer is an n × n table. Which part of the formula appears only on the diagonal, and which part fills the whole table?
@@ -592,7 +592,7 @@ figures.responses(cases, tables, "An output responds only if it mixes what diffe
 #
 # ### Exercise 3.5: the response to the query (optional, without points)
 #
-# Compute this table from the weights, for any number of queries at once. As in exercise 3.3, PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) and complex numbers are not allowed. To test your function, compare it with `tables`, which PyTorch computed above for `cases` with a scale of 1.
+# Compute this table from the weights, for any number of queries at once. As in exercise 3.3, PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like), another `softmax` and complex numbers are not allowed. To test your function, compare it with `tables`, which PyTorch computed above for `cases` with a scale of 1.
 
 # %% hints query_jacobian [markdown]
 # For one query the answer is a table with a row for each entry of the output and a column for each entry of the query. Which of the two terms of the formula is a product of two means?

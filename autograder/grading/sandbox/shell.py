@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections.abc import Coroutine
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -79,6 +80,15 @@ class Hook(DisplayHook):  # type: ignore[misc]
         """Print no newline."""
 
 
+def to_its_end(cell: Coroutine[Any, Any, Any]) -> Any:
+    """Run a cell that awaits something, without a loop of events, for which there is no socket here."""
+    while True:
+        try:
+            cell.send(None)
+        except StopIteration as end:
+            return end.value
+
+
 class GradingShell(InteractiveShell):  # type: ignore[misc]
     """IPython without terminal, history or kernel."""
 
@@ -88,6 +98,7 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
         config.InteractiveShell.colors = "nocolor"
         self.recorder, self.stopped = Recorder(0), False
         super().__init__(config=config, displayhook_class=Hook, display_pub_class=Publisher, **options)
+        self.loop_runner = to_its_end
 
     def init_user_ns(self) -> None:
         """Begin without IPython's own `open`, which opens numbers, and without leaving."""
