@@ -48,7 +48,7 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
             "with the same for `y`",
         ),
         ("return x @ x", "return (x @ x).mT", "x @ x", "if it is transposed"),
-        ("return 2 * x", "return 2 * (x * y)", "2 * x", "with `y` as one more factor of `x`"),
+        ("return 2 * x", "return 2 * x * y", "2 * x", "with `y` as one more factor"),
         ("return torch.eye(2) @ x", "return torch.eye(2, dtype=x.dtype) @ x", "torch.eye(2)", "with the dtype of `x`"),
         ("return x.float() @ y", "return x @ y", ".float()", ""),
         ("return F.dropout(x, 0.1)", "return x", "F.dropout(…)", ""),

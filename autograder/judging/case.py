@@ -15,7 +15,7 @@ class Seen:
     """What a student reads of how their code ran, as it is and edited.
 
     Args:
-        nan: where NaN appears first.
+        nan: where NaN appears first, and each dtype that was not asked for.
         cut: what autograd cannot follow, where a gradient was lost.
         repair: the edit with which every check passes.
         any_value: the edit is another number, of which many would do.

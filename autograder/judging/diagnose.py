@@ -141,8 +141,8 @@ def exception(case: Case) -> Explanation | None:
     name, message = meaning(case.outcome)
     line = line_of(case.outcome, case.source)
     where = ANSWERS["error in line"].format(line=line) if line else ANSWERS["error unseen"]
-    happened = f"{what_happened(case.outcome).removesuffix('.')}."
-    return Explanation(f"{happened} {message}".strip(), f"{where} {message}".strip(), complete=True, sentence=name)
+    happened = "" if name in ("open", "stub") else f"{what_happened(case.outcome).removesuffix('.')}. "
+    return Explanation(f"{happened}{message}".strip(), f"{where} {message}".strip(), complete=True, sentence=name)
 
 
 def what_is_there(case: Case) -> Explanation:

@@ -273,7 +273,7 @@ OPERATORS: Mapping[Size, Sequence[Operator]] = {
     Size.OPERATION: (
         rule(("none", "operation", "sides", "other transpose", "plain", "not in place")),
         *(large.none_asked, other_comparison, returned_or_raised, on_a_copy, exchanged, steps_swapped, inverted),
-        *(sibling_called, name_in_another_form, rule(("opposite sign", "transposed")), cut_anew),
+        *(sibling_called, small.factor_added, name_in_another_form, rule(("opposite sign", "transposed")), cut_anew),
     ),
     Size.WHOLE: (large.names_exchanged, large.done_to_another),
     Size.NAME: (other_name,),

@@ -105,7 +105,7 @@ CHANGES: Mapping[str, str] = {
     "later": "if it comes after the next line",
     "exchanged": "with `{one}` and `{other}` exchanged",
     "another": "with the same for `{name}`",
-    "factor": "with `{name}` as one more factor of `{old}`",
+    "factor": "with `{name}` as one more factor",
     "turned too": "with two axes exchanged",
     "plain": "if that replaces what is there instead of being added to it",
     "inverted": "if it is inverted",
@@ -124,7 +124,7 @@ CHANGES: Mapping[str, str] = {
     "turned after": "with its axes put in place by a transpose, since it keeps the order in which numbers lie",
 }
 
-ANY_VALUE = re.compile(r"with (?:a \w+ number|one more factor)")  # any mistake may end in another number
+ANY_VALUE = re.compile(r"with a \w+ number")  # any mistake may end in another number
 
 
 # what an error means: `exceptions`

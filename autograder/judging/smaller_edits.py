@@ -254,10 +254,19 @@ def unused_argument(site: Site) -> Iterator[Change]:
     if text or any(isinstance(part, ast.JoinedStr) for part in (node, *site.parents)):
         return
     yield from (site.becomes("unread", ast.Name(name, ast.Load())) for name in site.unread)
-    if isinstance(node, ast.Name) and isinstance(site.parent, ast.BinOp):
-        for name in site.unread:
-            words = CHANGES["factor"].format(name=name, old=node.id)
-            yield Change(made(f"A * {name}", A=node), site.code(site.parent), words, alike=words)
+
+
+def factor_added(site: Site) -> Iterator[Change]:
+    """`2 * n` becomes `2 * n * heads`, with any argument of the function that is not in the product."""
+    if is_product(site.node) and not is_product(site.parent):
+        there = {part.id for part in ast.walk(site.node) if isinstance(part, ast.Name)}
+        for name in sorted(site.arguments - there):
+            yield site.becomes("factor", made(f"A * {name}", A=site.node), name=name)
+
+
+def is_product(node: ast.AST) -> bool:
+    """Say whether a node is a product."""
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
 
 
 def keyword_added(site: Site) -> Iterator[Change]:

@@ -1,4 +1,4 @@
-"""Where NaN, infinity and what autograd cannot follow appear first: each function of PyTorch's is looked at.
+"""Where NaN, infinity, a dtype and what autograd cannot follow appear first: each function of PyTorch's is looked at.
 
 A cell's definitions run where they stand in it, so that an instruction's position is one in the student's own text.
 Positions alone are sent back. They say which expression gave what, and no cause.
@@ -127,7 +127,7 @@ def first_special(table: Any, text: str, kinds: Collection[str]) -> dict[str, st
     Args:
         table: what a submission's process sent. It may send anything.
         text: the cell.
-        kinds: what to say something about: "nan", "cut".
+        kinds: what to say something about: "nan", "cut", or a dtype.
     """
     if not isinstance(table, Tensor) or table.shape != (len(FIRST), 4) or table.dtype != torch.float64:
         return {}
