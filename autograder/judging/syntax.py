@@ -231,8 +231,10 @@ def imported(part: ast.AST) -> dict[str, Path]:
     """Return what the names stand for that a node imports: `F` for `torch.nn.functional`, `nn` for `nn` in `torch`."""
     if isinstance(part, ast.ImportFrom):
         module = "." * part.level + (part.module or "")
-        given = {alias.asname or alias.name: (module, alias.name) for alias in part.names}
-        return {name: (module, name) for name in public_names(module)} or given if "*" in given else given
+        named = [(alias.asname or alias.name, alias.name) for alias in part.names]
+        if named[0][0] == "*":
+            named = [(name, name) for name in public_names(module)] or named
+        return {own: (module, name) for own, name in named}
     names = part.names if isinstance(part, ast.Import) else []
     return {alias.asname or alias.name.split(".")[0]: bound_path(alias) for alias in names}
 

@@ -10,6 +10,11 @@ from autograder import plot
 from autograder.plot.drawing import BAR, CREAM, INK, new_figure, show
 
 BARS = 9  # tokens that have one of their own
+# what lesson 9 measured at its twelve heads: the weight one back, and on repetitions
+LESSON_9 = (
+    (0.90, 0.91, 0.10, 0.79, 0.06, 0.18, 0.13, 0.06, 0.08, 0.08, 0.06, 0.08),
+    (0.00, 0.00, 0.03, 0.01, 0.97, 0.17, 0.43, 0.97, 0.06, 0.13, 0.92, 0.05),
+)
 
 WHOLE = {
     "tokens (B, L)": (0, 6),
@@ -144,3 +149,35 @@ def draw_ways(ways: Mapping[str, Sequence[float]], names: Sequence[str]) -> None
 def percent(share: float) -> str:
     """Return a share in whole percent, and nothing if it is 0."""
     return "<1%" if 0 < share < 0.005 else f"{share:.0%}" if share else ""
+
+
+def jobs(found: Tensor, heads: int) -> None:
+    """Draw the heads of a model as points: how much each looks one back, and how much for repetitions.
+
+    Args:
+        found: the two scores of all heads of all blocks, (2, heads of all blocks).
+        heads: of one block.
+    """
+    figure = new_figure(5.6, 4.6)
+    axes = figure.subplots()
+    look = {"facecolor": CREAM, "edgecolor": INK, "marker": "s", "s": 45}
+    axes.scatter(*LESSON_9, label="12 heads of lesson 9", **look)
+    name = f"{found.size(1)} heads of this model"
+    axes.scatter(*found.tolist(), color=BAR, s=28, label=name, zorder=3)
+    for head, (back, repetition) in enumerate(found.T.tolist()):
+        if max(back, repetition) > 0.5:
+            words = {"textcoords": "offset points", "fontsize": 9, "color": BAR}
+            number = f"{head // heads}.{head % heads}"
+            axes.annotate(number, (back, repetition), (6, 3), **words)
+    beside = {"textcoords": "offset points", "fontsize": 9, "va": "center"}
+    axes.annotate("1.0, 1.3 and 2.2", (0.06, 0.95), (12, 0), **beside)
+    axes.annotate("0.0, 0.1 and 0.3", (0.85, 0), (0, 16), ha="center", **beside)
+    axes.set(xlim=(-0.04, 1.08), ylim=(-0.04, 1.08))
+    axes.set(xlabel="share of weight one back", ylabel="share of weight on repetitions")
+    axes.legend(loc="upper right", fontsize=9)
+    title = "A head on the right looks one back, one at the top looks for repetitions"
+    figure.suptitle(title, fontsize=11)
+    alt = "A point for each head. Of lesson 9's twelve heads three are far to the right and three at the top. The "
+    alt += f"heads of this model have at most {float(found[0].max()):.2f} of their weight one back and at most "
+    alt += f"{float(found[1].max()):.2f} on repetitions."
+    show(figure, f"{title}. {alt}")

@@ -4,7 +4,7 @@ from blocks import Block
 from byte_pairs import merge
 from cache import KVCache, decode_step
 from dictionary import Dictionary, Quotations, word_counts
-from figures import four_ways, merge_tree, whole_model
+from figures import four_ways, jobs, merge_tree, whole_model
 from heads import one_back, repetition
 from measure import worse
 from modern import GPT
@@ -45,6 +45,7 @@ __all__ = [
     "four_ways",
     "gpt2",
     "head_weights",
+    "jobs",
     "load",
     "loss_on",
     "merge",
