@@ -156,7 +156,13 @@ def test_what_an_object_holds_counts_however_it_was_put_there(put: str) -> None:
         ("def attend(q):\n    try: q.nothing\n    except AttributeError as e: return e.obj", "obj"),
         ("import logging\ndef attend(q): return getattr(logging, 'sys').modules", "logging.sys"),
         ("def attend(q):\n    word = '__glo' + 'bals__'\n    return helper(q, word)", "texts put together"),
-        ("import unittest\ndef attend(q): return unittest.main(module='sys', exit=False).module", "main"),
+        ("import unittest\ndef attend(q): return unittest.main(module='sys', exit=False).module", "unittest"),
+        ("import sys\ndef attend(q):\n    if q:\n        a = sys\n    b = a\n    return b.modules", "sys"),
+        (
+            "class T:\n    def help(m): return m\n    def go(m=help(torch)): return m\ndef attend(q): return T.go()",
+            "help",
+        ),
+        ("class T:\n    global help\n    def help(m): return m\ndef attend(q): return help(torch)", "help"),
         ("import matplotlib\ndef attend(q): return matplotlib.colors.re.enum.bltns", "bltns"),
         ("import torch\ndef attend(q):\n    a = b = torch\n    return b.sys", "torch"),
         ("import math, random\ndef attend(q):\n    s = random\n    if q: s = math\n    return s.os", "a name of two"),
@@ -539,7 +545,9 @@ def test_a_text_that_an_exercise_puts_together_is_shown_to_a_person(code: str) -
     assert asked(code, allowed=("texts put together", "Own")) == ""
 
 
-@pytest.mark.parametrize("text", ["'__globals__'", "'{0.f_back}'", "('a', 'gi_frame')", "'__glo' 'bals__'"])
+@pytest.mark.parametrize(
+    "text", ["'__globals__'", "'{0.f_back}'", "('a', 'gi_frame')", "'__glo' 'bals__'", "'module://sys'", "'gc'"]
+)
 def test_a_private_name_in_a_text_is_shown_wherever_it_is(text: str) -> None:
     assert "its code uses" in asked(f"words = {text}\ndef attend(q): return words")
     assert "a cell uses" in asked_elsewhere(f"words = {text}")

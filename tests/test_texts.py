@@ -162,7 +162,7 @@ def test_the_hook_says_what_is_wrong() -> None:
 def other_ways_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     for owner, name in ((dataclasses, "_process_class"), (plt, "importlib")):
         monkeypatch.setattr(owner, name, getattr(owner, name))
-    for real in (getattr, setattr):  # put back by no call of theirs
+    for real in (getattr, setattr, vars):  # put back by no call of theirs
         monkeypatch.setitem(vars(builtins), real.__name__, real)
     texts.close_other_ways()
 

@@ -14,7 +14,7 @@ from itertools import chain, starmap
 
 from ..errors import escaped
 from .built_texts import BUILT, texts_in
-from .names import MOST_STEPS, Names, names_in_module, only_name, path_of, with_renamed
+from .names import MOST_STEPS, Names, brought, names_in_module, only_name, path_of, with_renamed
 from .ordinary import (
     ASKED_ABOUT,
     BY_NAME,
@@ -30,10 +30,11 @@ from .ordinary import (
     Paths,
 )
 from .private import body_of, is_own, is_private, methods_of, own_classes, with_another_self
-from .syntax import Path, as_code, bound_at, called, is_self, reachable, wanted_by
+from .syntax import Path, as_code, bound_at, called, imported, is_self, reachable, wanted_by
 
 PLAIN_KEYWORDS = frozenset({"map_location", "mmap_mode", "number", "repeat", "weights_only"})
 MOST_SHOWN = 80  # characters of a word
+UNITTESTS = "unittest.main"
 IN_HEADS = ("dataclasses.dataclass", "contextlib.redirect_")
 ANYWHERE = frozenset(dir(builtins)).union(["display", "In", "Out", "_", "__"])  # names that no cell defines
 TRUSTED = BY_NAME.union(SHOWING, ("dir", "enumerate", "help", "zip"))  # built-ins, by what they do with what they get
@@ -60,7 +61,9 @@ class CodeReader:
         self._names = with_renamed((part for node in self._own_nodes() for part in ast.walk(node)), names)
         nodes = [node for source in self._sources for node in source.statements]
         self._classes = own_classes(nodes, list(self._own_nodes()))
-        self._defined = ANYWHERE.union(*(source.bound for source in self._sources))
+        stars = [[*brought(part)] for node in nodes for part in ast.walk(node) if "*" in imported(part)]
+        bound = ANYWHERE.union(*(source.bound - {"*"} for source in self._sources))
+        self._defined = bound.union(*stars)  # with the star itself where nobody knows what it brings
         self._rebound = TRUSTED.intersection(chain(*map(bound_outside_classes, self._own_nodes())))
 
     def _own_nodes(self) -> Iterator[ast.stmt]:
@@ -174,17 +177,15 @@ def is_taken(part: ast.AST, word: str, owner: ast.AST | None, of_base: bool, is_
 def bound_outside_classes(node: ast.AST) -> Iterator[str]:
     """Return the names that a piece of code binds, but not those of methods, which are no built-in's."""
     parts = list(ast.walk(node))
-    methods = {id(method) for part in parts for method in methods_of(part)}
+    everywhere = {name for part in parts if isinstance(part, ast.Global | ast.Nonlocal) for name in part.names}
+    methods = {id(method) for part in parts for method in methods_of(part) if method.name not in everywhere}
     return (name for part in parts if id(part) not in methods for name in bound_at(part))
 
 
 def unseen_in(part: ast.AST) -> Iterator[str]:
-    """Yield the kind of a statement that does what no name in it shows, as unittest's `main` gives a module."""
+    """Yield the kind of a statement that does what no name in it shows."""
     if isinstance(part, ast.MatchClass) and part.patterns and not is_builtin(part.cls):
         yield "case"  # which fields are matched by their places, a text says
-    if isinstance(part, ast.Call) and called(part) == "main":
-        named = any(each.arg == "module" for each in part.keywords)
-        yield from ["main"] * (named or (isinstance(part.func, ast.Attribute) and len(part.args) > 0))
     if any(isinstance(statement, ast.Import | ast.ImportFrom) for statement in body_of(part)):
         yield "import in a class"  # a module becomes a field, and where fields lead nobody follows
 
@@ -246,6 +247,8 @@ def described_by(part: ast.AST) -> Iterator[ast.AST]:
 
 def is_shown(part: ast.AST, call: ast.Call | None, word: str, in_head: bool) -> bool:
     """Say whether something that is ordinary in such a call alone is in one, or imported for one."""
+    if word == UNITTESTS:  # it finds a module by a text, and gives it
+        return call is not None and not call.args and {each.arg for each in call.keywords} <= {"argv", "exit"}
     return isinstance(part, ast.ImportFrom) or (in_head if word.startswith(IN_HEADS) else is_plain(call, word))
 
 

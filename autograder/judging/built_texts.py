@@ -19,6 +19,7 @@ removeprefix removesuffix rjust rpartition rstrip splitlines strip swapcase titl
 BUILTINS = listed("ascii bytearray bytes chr dir format open repr str vars")
 TELLING = listed("__doc__ __file__ __module__ __name__ __qualname__ __slots__ _fields args")  # attributes
 QUIET = listed("debug display error info log print warn warning")  # what these are given is only shown
+EVERYWHERE = listed("autograder builtins ctypes gc importlib sys")  # modules that lead there, if a text finds them
 PLAIN_START = re.compile("[A-Za-z]{3}")
 APART = (ast.Subscript, ast.Starred, ast.For, ast.comprehension)
 AT_AN_END = re.compile("^_|_$|__")
@@ -85,6 +86,7 @@ def private_in(text: object) -> Iterator[str]:
     if not isinstance(text, str):
         return
     names = [name for name in re.findall(r"\w+", text) if name in FRAMES or is_private(name, None)]
+    names += [begin for begin in [text.rpartition("/")[2].partition(".")[0]] if begin in EVERYWHERE]
     yield from (name for name in names if name != "__main__")
     if not names and AT_AN_END.search(text) and text not in DESCRIBING | CALLED:
         yield BUILT

@@ -17,15 +17,37 @@ Names = Mapping[str, Path]
 
 
 def with_renamed(parts: Iterable[ast.AST], names: Names) -> dict[str, Path]:
-    """Return what names stand for, those with it that code imports itself or gives to what a path leads to."""
-    known = dict(names)
-    for part in parts:
-        given = imported(part)
-        if (target := only_name(part)) and isinstance(part, ast.Assign) and (path := path_of(part.value, known)):
-            given = {target: path}
-        for name, path in given.items():
+    """Return what names stand for, those with it that code imports itself or gives to what a path leads to.
+
+    In whatever order they are given it: the code is read again until nothing is new.
+    """
+    known, binding = dict(names), [part for part in parts if isinstance(part, ast.Import | ast.ImportFrom | ast.Assign)]
+    for _ in range(MOST_STEPS):
+        before = dict(known)
+        for name, path in chain.from_iterable(given_in(part, known) for part in binding):
             known[name] = path if may_both_be(known.get(name, path), path) else TWO_MODULES
-    return known
+        if known == before:
+            return known
+    return known | dict.fromkeys(filter(None, map(only_name, binding)), (TOO_LONG,))
+
+
+def given_in(part: ast.AST, known: Names) -> list[tuple[str, Path]]:
+    """Return which names a statement makes stand for what."""
+    target = only_name(part)
+    path = path_of(part.value, known) if target and isinstance(part, ast.Assign) else ()
+    return [(target, path)] if path else [*brought(part).items()]
+
+
+def brought(part: ast.AST) -> dict[str, Path]:
+    """Return what the names stand for that a node imports, those that a star brings among them."""
+    given = imported(part)
+    return {name: (given["*"][0], name) for name in public_names(given["*"][0])} or given if "*" in given else given
+
+
+def public_names(module: str) -> list[str]:
+    """Return the names that a star brings from a module; none where it is not loaded here."""
+    names = vars(sys.modules[module]) if module in sys.modules else {}
+    return list(names.get("__all__") or (name for name in names if not name.startswith("_")))
 
 
 def only_name(part: ast.AST) -> str:

@@ -75,9 +75,6 @@ INSTALLED = tuple(str(folder / "_")[:-1] for folder in FOLDERS)  # libraries, Py
 Watch = Callable[[FrameType, str, Any], object]
 
 
-OURS = globals()
-
-
 class FunctionRecorder(TorchFunctionMode):
     """Notes the names of functions as Python calls them, such as `scaled_dot_product_attention` and `softmax`."""
 
@@ -145,7 +142,7 @@ def watching(names: set[str]) -> Watch:
     """Return a function for `sys.setprofile` that notes a student's code, and NumPy, in what a recorder calls."""
 
     def watch(frame: FrameType, event: str, called: Any) -> None:
-        if frame.f_globals is not OURS:
+        if frame.f_code.co_filename != __file__:
             name = called.__name__ if event == "c_call" else frame.f_code.co_name
             if name in FOR_NUMPY:
                 note(names, name)

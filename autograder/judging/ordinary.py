@@ -59,7 +59,7 @@ sys.executable sys.exit sys.flags sys.getrecursionlimit sys.getrefcount sys.gets
 sys.setrecursionlimit tabulate tempfile textwrap timeit.default_timer call:timeit.repeat call:timeit.timeit
 torch.backends.cuda.matmul torch.backends.mkl torch.get_rng_state torch.initial_seed call:torch.load
 torch.nn.attention torch.profiler torch.profiler.ProfilerActivity torch.random torch.utils.checkpoint torch.utils.data
-torchinfo torchvision tqdm traceback tracemalloc unicodedata unittest.main unittest.TestCase urllib uuid call:vars
+torchinfo torchvision tqdm traceback tracemalloc unicodedata call:unittest.main unittest.TestCase urllib uuid call:vars
 zlib
 """)
 )  # in cells that no exercise leads to: what shows, measures and reads files; `call:` is in a call that shows all of it

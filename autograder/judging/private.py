@@ -25,6 +25,7 @@ register_module_full_backward_pre_hook register_module_backward_hook register_mo
 captureWarnings setLogRecordFactory setLoggerClass
 """)  # what is kept for later: the graph calls it or drops it when nobody watches
 OWN = frozenset({"self", "cls"})
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 AROUND_METHODS = listed("""
 abstractmethod cache cached_property classmethod compile contextmanager enable_grad final getter inference_mode
 lru_cache no_grad override property setter
@@ -132,8 +133,9 @@ def body_of(kind: ast.AST) -> Iterator[ast.stmt]:
 def called_in_body(kind: ast.ClassDef) -> Iterator[str]:
     """Yield the functions that a class's own body calls by their names, not those of its methods."""
     for statement in kind.body:
-        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield from map(called, ast.walk(statement))
+        body = getattr(statement, "body", ()) if isinstance(statement, FUNCTIONS) else ()
+        for part in ast.iter_child_nodes(statement) if body else [statement]:
+            yield from map(called, ast.walk(part) if part not in body else ())
 
 
 def is_private(word: str, owner: ast.AST | None) -> bool:

@@ -7,7 +7,6 @@ import builtins
 import contextlib
 import re
 import symtable
-import sys
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -231,18 +230,9 @@ def imported(part: ast.AST) -> dict[str, Path]:
     """Return what the names stand for that a node imports: `F` for `torch.nn.functional`, `nn` for `nn` in `torch`."""
     if isinstance(part, ast.ImportFrom):
         module = "." * part.level + (part.module or "")
-        named = [(alias.asname or alias.name, alias.name) for alias in part.names]
-        if named[0][0] == "*":
-            named = [(name, name) for name in public_names(module)] or named
-        return {own: (module, name) for own, name in named}
+        return {alias.asname or alias.name: (module, alias.name) for alias in part.names}
     names = part.names if isinstance(part, ast.Import) else []
     return {alias.asname or alias.name.split(".")[0]: bound_path(alias) for alias in names}
-
-
-def public_names(module: str) -> list[str]:
-    """Return the names that a star brings from a module; none where it is not loaded here."""
-    names = vars(sys.modules[module]) if module in sys.modules else {}
-    return list(names.get("__all__") or (name for name in names if not name.startswith("_")))
 
 
 def bound_path(alias: ast.alias) -> Path:

@@ -12,6 +12,7 @@ NO_SOFTMAX_JACOBIAN = shortcut(
     "jacrev",
     "jacfwd",
     "complex",
+    "softmax",
     because="Write the formula yourself: the exercise is about what is inside.",
 )
 NO_QUERY_JACOBIAN = shortcut(
@@ -20,6 +21,7 @@ NO_QUERY_JACOBIAN = shortcut(
     "jacrev",
     "jacfwd",
     "complex",
+    "softmax",
     because="Write the formula yourself: the exercise is about the covariance in it.",
 )
 NO_SCALED_ATTEND = shortcut(

@@ -37,6 +37,8 @@ LISTING = {  # ask for all names of an object, or for those of their own making
     *("IPython", "importlib", "inspect", "traitlets", "unittest.loader.loadTestsFromModule"),
     *("dataclasses._set_new_attribute", "autograder.__getattr__"),
 }
+LOOKING_AROUND = ("gc.get_objects", "gc.get_referrers", "gc.get_referents")  # what is in memory, the record as well
+VARS = vars
 STREAMS = ("stdin", "stdout", "stderr")
 INSIDE = frozenset(map(id, (*RUNNING, types.CodeType)))
 
@@ -55,6 +57,7 @@ def close_other_ways() -> None:
     """Refuse texts that no event tells of: a figure's hooks, names of a dataclass's fields, and of what is private."""
     for real in (getattr, setattr):
         setattr(builtins, real.__name__, by_written_names(real))
+    builtins.vars = names_in  # type: ignore[assignment]
     dataclasses._process_class = partial(process_class, PROCESS_CLASS)  # type: ignore[attr-defined]
     if "matplotlib.pyplot" in sys.modules:
         vars(sys.modules["matplotlib.pyplot"])["importlib"] = None
@@ -82,6 +85,8 @@ def look(event: str, details: Sequence[object]) -> None:
     """Stop where a library runs a text, unless it is being imported, and where a function is to get other code."""
     if event in ("compile", "exec") and (library := library_at(sys._getframe(1))):
         raise RuntimeError(REFUSED.format(library=library))
+    if event in LOOKING_AROUND:
+        raise RuntimeError(NOT_BY_TEXT.format(name=event))
     is_frame = event == "object.__getattr__" and str(details[1]).endswith("_frame")
     if is_frame and not may_name(str(details[1]), sys._getframe(1)):
         raise RuntimeError(NOT_BY_TEXT.format(name=details[1]))
@@ -117,6 +122,15 @@ def by_written_names(real: Callable[..., Any]) -> Callable[..., Any]:
 
     find.__name__ = find.__qualname__ = real.__name__
     return find
+
+
+def names_in(*thing: Any) -> dict[str, Any]:
+    """Return what `vars` does; of a module a copy, by which nothing in it is changed, unless our own code asks."""
+    frame = sys._getframe(1)
+    names: dict[str, Any] = VARS(*thing) if thing else frame.f_locals
+    ours = str(frame.f_globals.get("__name__", ""))
+    by_us = ours.split(".")[0] == "autograder" and VARS(sys.modules.get(ours, sys)) is frame.f_globals
+    return dict(names) if thing and isinstance(thing[0], ModuleType) and not by_us else names
 
 
 def leads_on(thing: object, name: str) -> bool:
