@@ -93,6 +93,13 @@ def test_names_of_ones_own_are_no_shortcut() -> None:
     assert found_in(LONG, "attend", ["def attend(q): return scaled_dot_product_attention(q)", mine]) is None
 
 
+@pytest.mark.parametrize("line", ["print('softmax', q.shape)", "seen.setdefault('softmax', [])", "log.info('softmax')"])
+def test_a_word_that_nothing_finds_anything_by_is_no_shortcut(line: str) -> None:
+    bans = [shortcut("attend", "softmax", because="No.")]
+    assert found_in(bans, "attend", [f"def attend(q):\n    {line}\n    return q"]) is None
+    assert found_in(bans, "attend", ["def attend(q): return getattr(q, 'softmax')()"]) is not None
+
+
 def test_a_long_chain_of_names_takes_no_time() -> None:
     chain = "\n".join(["a0 = 0", *(f"a{i + 1} = a{i}" for i in range(3000))])
     assert found_in(LONG, "attend", ["def attend(q): return a3000", chain]) is None

@@ -186,6 +186,8 @@ def unseen_in(part: ast.AST) -> Iterator[str]:
     """Yield the kind of a statement that does what no name in it shows."""
     if isinstance(part, ast.MatchClass) and part.patterns and not is_builtin(part.cls):
         yield "case"  # which fields are matched by their places, a text says
+    if isinstance(part, ast.Global | ast.Nonlocal):
+        yield from (name for name in part.names if name.startswith("__"))  # in a class, it has another name outside
     if any(isinstance(statement, ast.Import | ast.ImportFrom) for statement in body_of(part)):
         yield "import in a class"  # a module becomes a field, and where fields lead nobody follows
 
@@ -286,7 +288,7 @@ def followed_in(part: ast.AST) -> Iterator[ast.AST]:
     if isinstance(part, ast.Attribute) or (isinstance(part, ast.Assign) and only_name(part)):
         yield part.value
     elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in BY_NAME | {"dir", "help"}:
-        yield from part.args
+        yield from part.args[:1]
 
 
 def paths_of(part: ast.AST, reached: Iterable[tuple[str, ast.AST | None]], names: Names) -> Iterator[Path]:

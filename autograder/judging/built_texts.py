@@ -22,6 +22,7 @@ QUIET = listed("debug display error info log print warn warning")  # what these 
 EVERYWHERE = listed("autograder builtins ctypes gc importlib sys")  # modules that lead there, if a text finds them
 PLAIN_START = re.compile("[A-Za-z]{3}")
 APART = (ast.Subscript, ast.Starred, ast.For, ast.comprehension)
+PRIVATE = re.compile(r"_[A-Za-z]\w*")
 AT_AN_END = re.compile("^_|_$|__")
 
 
@@ -86,6 +87,7 @@ def private_in(text: object) -> Iterator[str]:
     if not isinstance(text, str):
         return
     names = [name for name in re.findall(r"\w+", text) if name in FRAMES or is_private(name, None)]
+    names += [step for step in text.split(".")[1:] if PRIVATE.fullmatch(step)]
     names += [begin for begin in [text.rpartition("/")[2].partition(".")[0]] if begin in EVERYWHERE]
     yield from (name for name in names if name != "__main__")
     if not names and AT_AN_END.search(text) and text not in DESCRIBING | CALLED:

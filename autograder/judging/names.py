@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
 
+from .ordinary import LEADING
 from .syntax import Path, as_code, called, imported
 
 MOST_STEPS = 20
@@ -57,9 +58,12 @@ def only_name(part: ast.AST) -> str:
 
 
 def may_both_be(one: Path, other: Path) -> bool:
-    """Say whether a name may stand for two things, because they are the same, or neither is known to be a module."""
+    """Say whether a name may stand for two things: the same, of one usual package, or none of them a known module."""
     words = ".".join(one), ".".join(other)
-    return words[0] == words[1] or (not any(len(path) == 1 for path in (one, other)) and not {*words} & {*sys.modules})
+    packages = {word.partition(".")[0] for word in words}
+    usual = len(packages) == 1 and packages.isdisjoint(LEADING)  # `time` is a module and its function
+    modules = any(len(path) == 1 for path in (one, other)) or not {*words}.isdisjoint(sys.modules)
+    return words[0] == words[1] or usual or not modules
 
 
 @lru_cache(maxsize=100)  # modules, of all lessons

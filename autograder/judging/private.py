@@ -143,7 +143,8 @@ def is_private(word: str, owner: ast.AST | None) -> bool:
     if word.startswith("__") and word.endswith("__") and word.strip("_"):
         return word not in DESCRIBING | CALLED
     private = word.startswith("_") and word not in DESCRIBING
-    return owner is not None and (word in FRAMES or word in UNSEEN or (private and not is_own(owner)))
+    unseen = word in UNSEEN and not (word == "obj" and owner is not None and is_own(owner))
+    return owner is not None and (word in FRAMES or unseen or (private and not is_own(owner)))
 
 
 def is_own(node: ast.AST) -> bool:

@@ -15,10 +15,11 @@ from types import ModuleType
 from typing import Any
 
 from .operators import AND_MORE, CALLER, FOR_NUMPY, LATER
-from .syntax import defined_in, reachable, words_of
+from .syntax import called, defined_in, reachable, words_of
 from .values import Outcome, Returned
 from .verdict import Failure, Verdict
 
+FINDERS = ("getattr", "attrgetter", "methodcaller", "import_module", "__import__")
 UNMISTAKABLE = 20  # characters: nobody calls a variable so by chance
 ATTENTION = ("*attention*", "*transformer_encoder*", "_safe_softmax", "_fused_sdp_choice", "*_sfdp_*")
 SOFTMAX = ("*softmax*", "softmin")
@@ -145,7 +146,7 @@ def record_is_odd(
 
 
 def uses(node: ast.AST, name: str, own: Collection[str] = ()) -> bool:
-    """Say whether code reaches for a name: bare, after a dot, in an import, or as a word.
+    """Say whether code reaches for a name: bare, after a dot, in an import, or as the word that something finds it by.
 
     Args:
         node: what is searched.
@@ -164,7 +165,7 @@ def uses(node: ast.AST, name: str, own: Collection[str] = ()) -> bool:
             return True
         if isinstance(part, ast.Import | ast.ImportFrom) and any(map(same, words_of(part))):
             return True
-        words = part.args if isinstance(part, ast.Call) else [part] if long else []
+        words = part.args if isinstance(part, ast.Call) and called(part) in FINDERS else [part] if long else []
         if any(is_word(word) and same(word.value) for word in words):  # type: ignore[attr-defined]
             return True
     return False

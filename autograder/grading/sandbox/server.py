@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import torch
@@ -273,7 +273,7 @@ def load_checks(visible_source: str, hidden_source: str) -> dict[str, Check]:
     return {c.name: c for c in (*checks_in(visible), *checks_in(hidden))}
 
 
-ANSWERS = {"cell": run_cell, "check": run_check, "trial": run_trial, "answer": answer_calls}
+ANSWERS = MappingProxyType({"cell": run_cell, "check": run_check, "trial": run_trial, "answer": answer_calls})
 
 if __name__ == "__main__":
     main(int(sys.argv[1]))

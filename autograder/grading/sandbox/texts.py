@@ -21,10 +21,12 @@ import torch
 from ...judging.ordinary import CALLED, DESCRIBING, LEADING, MODULES, READ, is_ordinary_in_torch
 from ...judging.private import RUNNING, UNSEEN
 
-TOOLS = {  # run cells, show errors, or read no text of a submission's as code
-    *("IPython", "ipykernel", "autograder", "asttokens", "executing", "pure_eval", "stack_data"),
-    *("__main__", "checks", "hidden", "reference", "torch", "matplotlib", "decorator"),
-}
+TOOLS = frozenset(
+    {  # run cells, show errors, or read no text of a submission's as code
+        *("IPython", "ipykernel", "autograder", "asttokens", "executing", "pure_eval", "stack_data"),
+        *("__main__", "checks", "hidden", "reference", "torch", "matplotlib", "decorator"),
+    }
+)
 PROCESS_CLASS: Callable[..., type] = dataclasses._process_class  # type: ignore[attr-defined]
 NO_OTHER_CODE = "The code of a function was to be changed, which nobody could read. Write another function."
 REFUSED = "{library} was to run a text as code. Nobody reads texts, so none is run when graded: write it as Python."
@@ -33,10 +35,12 @@ KINDS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, Module
 USUAL = DESCRIBING.union(CALLED, READ, ("__annotations__", "__class__", "__wrapped__"))
 OF_PYTHON = {name for kind in KINDS for name in dir(kind) if name.startswith("__")} - USUAL  # they lead everywhere
 OF_PYTHON |= UNSEEN - {"metadata"}  # a usual name of a field
-LISTING = {  # ask for all names of an object, or for those of their own making
-    *("IPython", "importlib", "inspect", "traitlets", "unittest.loader.loadTestsFromModule"),
-    *("dataclasses._set_new_attribute", "autograder.__getattr__"),
-}
+LISTING = frozenset(
+    {  # ask for all names of an object, or for those of their own making
+        *("IPython", "importlib", "inspect", "traitlets", "unittest.loader.loadTestsFromModule"),
+        *("dataclasses._set_new_attribute", "autograder.__getattr__"),
+    }
+)
 LOOKING_AROUND = ("gc.get_objects", "gc.get_referrers", "gc.get_referents")  # what is in memory, the record as well
 VARS = vars
 STREAMS = ("stdin", "stdout", "stderr")
