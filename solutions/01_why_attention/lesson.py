@@ -193,7 +193,7 @@ for steps in (250, 750):
     print(f"{steps} steps, the first 4 of 16: {repeating(16, 4, 1, steps):4.0%}")
 
 # %% [markdown]
-# This model reads as many words as the one that failed, but it has only four of them to remember. After 250 steps it does not get even those right, so at this point distance alone is enough to fail. After 750 steps it mostly does (82% to 99% in five runs). Distance makes learning slower, but it does not stop it.
+# This model reads as many words as the one that failed, but it has only four of them to remember. After 250 steps it does not get even those right. So at this point the distance, with twelve other words in it, is enough to make it fail. After 750 steps it mostly does (82% to 99% in five runs). Distance makes learning slower, but it does not stop it.
 #
 # The other candidates can be tested in the same way. If four words have to be written four times over, there are 16 words to write and four to remember. And three times the training shows what too little training was to blame for:
 
@@ -203,9 +203,9 @@ for length in (8, 16):
     print(f"750 steps, all {length} words: {repeating(length, length, 1, 750):4.0%}")
 
 # %% [markdown]
-# Writing 16 words is no problem. With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs). That is far better than before and far from good. The model for 16 words is still never right.
+# Writing 16 words is no problem, as long as only four have to be remembered. With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs). That is far better than before and far from good. The model for 16 words is still never right.
 #
-# What stopped the model, then? After 250 steps distance alone is enough to make it fail, whatever has to be remembered. After 750 steps distance is overcome, and writing 16 words was no problem from the start. But the model has not learned to *keep* 16 words in one state, and this is the bottleneck.
+# What stopped the model, then? After 250 steps it cannot keep even four words over a distance of 16. After 750 steps it can, and it can write 16 words if only four of them are different. What it has not learned, even then, is to *keep* 16 words in one state, and this is the bottleneck.
 #
 # The bottleneck does not make it impossible for the words to get through, because a state of 64 numbers has room for them. The model would have to find a way to store them all in one vector, and that is too hard to learn in so few steps. More training moves the limit a little, and attention moves it a long way.
 #

@@ -120,7 +120,9 @@ def other_inputs(attention: Any, draw: Inputs) -> Any:
     outshone[1][2, 0] = 80.0  # the hidden key's score is 1600, so the others underflow
     results = attention(*half), attention(*turned), attention(*large, rule(draw, 1, 6))
     results += (attention(*outshone, draw.give(torch.arange(5) != 2)),)
-    return *results, attention(*below, rule(draw, 2, 6))
+    mask = rule(draw, 2, 6)
+    hidden = attention(*large, mask)[1].masked_fill(mask, 0)  # exactly 0, however small the rest
+    return *results, attention(*below, mask), int(hidden.count_nonzero())
 
 
 # The leak test

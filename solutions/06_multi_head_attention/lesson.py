@@ -176,7 +176,7 @@ figures.no_peak()
 #
 # </details>
 #
-# A feed-forward network, which lesson 8 puts behind the attention, can bend the line. Two heads need no such rule. Each has a weight of 1 on its own place, and together they pass on four numbers instead of two:
+# A feed-forward network, which lesson 8 puts behind the attention, can bend the line. Two heads need no such rule. Each has a weight of 1 on its own place, and the two values are put side by side instead of being added. (Here each head passes on a whole value. In the model above, each has half of the entries, so two heads pass on as many numbers as one does. What counts is that the values stay apart.)
 
 # %%
 torch.cat([a, b]), torch.cat([b, a])
@@ -618,7 +618,7 @@ plot.heads(
 )
 
 # %% [markdown]
-# Three of the maps can be read at a glance, and the fourth is smeared, with somewhat more weight on places 0 and 5. The entropy of lesson 4 puts a number on this: $e$ raised to the power of the entropy says how many places a row is effectively spread over:
+# Three of the maps can be read at a glance, and the fourth is smeared, with more weight on place 0 than elsewhere. The entropy of lesson 4 puts a number on this: $e$ raised to the power of the entropy says how many places a row is effectively spread over:
 
 # %% measured
 spread = torch.special.entr(weights).sum(dim=-1).mean(dim=(0, 2)).exp()
@@ -651,7 +651,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Without the smeared head, "here" falls to 0.21, lower than without any other head, while the other three answers stay right. So with zeros in its place, the layer lacks this head for the answer "here" and for no other, although the head rarely looks at its own place. The head does not do that job alone, since "here" also falls, though less far, without head 1 and without head 2. Why it does, this lesson does not find out. (Each head was replaced by zeros, a choice that lesson 9 will question.)
+# Without the smeared head, "here" falls to 0.21, lower than without any other head, while the other three answers stay right. So the layer needs this head for "here" and for none of the other three answers. Yet the head rarely looks at its own place. The head does not do that job alone, since "here" also falls, though less far, without head 1 and without head 2. Why it does, this lesson does not find out. (Each head was replaced by zeros, a choice that lesson 9 will question.)
 #
 # ### Optional: a map that does not show its job
 #

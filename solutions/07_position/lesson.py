@@ -528,7 +528,7 @@ for way in ("sinusoidal", "rotary", "linear bias"):
     print(f"reversing, {way:12} {accuracy(train(reverse, way), reverse):4.0%}")
 
 # %% [markdown]
-# In each of the three tasks a different way was best. For the most recent small digit, in long sequences, it was the linear bias. For three back it was the rotation, and for reversing a vector that is added to each token. Every way of telling a model about order has an assumption built in, and works where the assumption holds. In text, much of what matters is how far back something is, and most language models today turn their queries and keys.
+# No way was good at all three tasks. For the most recent small digit, in long sequences, the linear bias was best. For three back we tried two ways, and the rotation was the better one. For reversing, only a vector that is added to each token worked. Every way of telling a model about order has an assumption built in, and works where the assumption holds. In text, much of what matters is how far back something is, and most language models today turn their queries and keys.
 #
 # ### Optional: where the rotation looks, and slower hands
 #

@@ -109,7 +109,7 @@ for kind in ("bare", "post-norm", "pre-norm", "no norm"):
     print(f"{kind:10} {first:.1f} to {last:.1f}  {after}")
 
 # %% [markdown]
-# After 50 steps the bare stack is no better than a guess among ten digits, whose loss is $\ln 10 = 2.30$, and it never learns anything. (An optional section near the end looks for the reason.) Post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to more than twice their size before any training, and learning takes about as long as with post-norm. With 48 blocks the growth becomes a problem (in one run the standard deviation reached 82, against 2.7 with pre-norm).
+# After 50 steps the bare stack is no better than a guess among ten digits, whose loss is $\ln 10 = 2.30$, and after 100 steps it is no better. (An optional section near the end looks for the reason.) Post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to more than twice their size before any training, and learning takes about as long as with post-norm. With 48 blocks they grow much more (in one run to a standard deviation of 82, against 2.7 with pre-norm).
 #
 # The original transformer was trained with post-norm and with a learning rate that started tiny. Larger models of this kind need such a start (Xiong et al., below), but this small one does not.
 #
@@ -463,7 +463,7 @@ for kind in KINDS:
     print(f"{kind:15}", [f"{ratio:.1f}" for ratio in ratios])
 
 # %% [markdown]
-# In the bare stack a half of the gradient arrives from the first start, and a tenth from the other two. In the control less than a tenth arrives from every start, so if the size of the gradient were what mattered, the control should fail as well.
+# In the bare stack about a half of the gradient arrives from the first start, and about a tenth from the other two. In the control about a tenth arrives from every start. So if the size of the gradient were what mattered, the control should fail as well.
 
 # %% measured
 losses = stack.train("small gradients", steps=100)
@@ -546,9 +546,9 @@ f"{int((~mask).sum())} padded places, and a logit moves by up to {(hidden - seen
 #
 # Sooner or later a model of your own will not learn, and most often no error will tell you why. Guessing takes days. It is faster to ask five questions in this order, because each of them rules out a whole family of mistakes and the first ones cost only seconds:
 #
-# 1. **Does the loss start at that of a guess?** With ten equally likely answers, that is $\ln 10 = 2.30$. A start far above it means that the logits are much too large. A start clearly below it means that the loss counts something that it should not, such as padding, or that there are fewer classes than you think.
+# 1. **Does the loss start at that of a guess?** With ten equally likely answers, that is $\ln 10 = 2.30$. A start far above it means that the logits are much too large. A start clearly below it usually means that there are fewer classes than you think, or that the mean also counts places whose loss was set to 0, such as padding.
 #
-# 2. **Can the model learn a single batch by heart?** After 100 steps on the same few examples, the loss on them should be close to 0. If it is not, then neither more data nor a larger model will help, because something is wrong with the program itself.
+# 2. **Can the model learn a single batch by heart?** After 100 steps on the same few examples, the loss on them should be close to 0. If it is not, then neither more data nor a larger model will help, because the mistake is in the program or in its learning rate.
 #
 # 3. **Does every parameter move in a step?** One that stays where it is has either not been reached by the gradient, or is not known to the optimizer.
 #

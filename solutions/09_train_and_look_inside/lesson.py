@@ -542,7 +542,9 @@ for name in ("0.0", "0.2"):
 reveal("with the mean in its place", "0.0, the stripe")
 
 # %% [markdown]
-# With means, the order is reversed. Without the stripe the loss rises by about as much as before, by 0.012 instead of 0.013. Without the smear it now rises by only 0.005 instead of 0.071. In this model, then, most of what head 0.2 contributes is a constant, while what head 0.0 contributes depends on the text, so that its mean does not replace it. Every ablation raises the question "compared with what?", and zero is only one possible answer. All of this is measured on 64 stretches of the unseen text, but the order is the same over the whole of it (not shown).
+# With means, the order is reversed. Without the stripe the loss rises by about as much as before, by 0.012 instead of 0.013. Without the smear it now rises by only 0.005 instead of 0.071.
+#
+# In this model, then, a constant vector repairs most of the damage that is done by removing head 0.2. A constant does not replace head 0.0, so what the loss needs from that head depends on the text. Every ablation raises the question "compared with what?", and zero is only one possible answer. All of this is measured on 64 stretches of the unseen text, but the order is the same over the whole of it (not shown).
 #
 # ### Who copies?
 #
@@ -593,7 +595,7 @@ induction.ablations(rises, still_copied)
 #
 # Zeros and means nearly agree here, except for the last group, which contains 0.2. Without this group the loss on text rises less if means take its place.
 #
-# The control makes the result strong. Without all six of the other heads text suffers, but 99% of the characters are still copied. The two groups are therefore not only needed for copying but, among the heads, enough for it. Beside the other nine heads, any one of the three that look for repetitions is enough. If two of them are switched off, 98% or 99% of the characters are still copied, whichever two they are. (The figure shows only one of the three pairs.)
+# The control answers one more question. Without all six of the other heads the loss on text rises, but 99% of the characters are still copied. So the two groups are needed for copying, and no other heads are. Of the three heads that look for repetitions, any one is enough beside the other nine. If two of them are switched off, 98% or 99% of the characters are still copied, whichever two they are. (The figure shows only one of the three pairs.)
 #
 # So no single head is responsible for copying. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, remove the head alone and then together with the heads that might do the same.
 #

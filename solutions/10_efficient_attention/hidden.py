@@ -39,7 +39,8 @@ def other_sizes(cache_class: Any, draw: Inputs) -> Any:
 
     def appended(*parts: torch.Tensor) -> Any:
         cache = cache_class()
-        pairs = zip(parts[::2], parts[1::2], strict=True)
+        pairs = list(zip(parts[::2], parts[1::2], strict=True))
+        pairs += pairs[-1:]  # a token may be like the one before it
         return [kept(cache.append(*pair), cache) for pair in pairs], len(cache)
 
     return partial(appended, *(draw.normal(2, 3, t, 5) for t in (4, 4, 1, 1, 4, 4)))

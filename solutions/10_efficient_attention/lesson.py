@@ -26,7 +26,7 @@ torch.set_flush_denormal(True)
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# **Predict.** With 64 vectors, keeping what was computed makes the stack about twice as fast. With 512 vectors, keeping makes it …
+# **Predict.** With 64 vectors, keeping what was computed makes the stack two to four times as fast. With 512 vectors, keeping makes it …
 
 # %%
 predict(
@@ -45,7 +45,7 @@ for length in lengths:
 reveal("512 vectors", "many times faster")
 
 # %% [markdown]
-# The longer the sequence, the larger the part of the work that is repeated, and so the larger the factor. Nothing is lost on the way, since both ways write the same vectors:
+# The longer the sequence, the larger the part of the work that is repeated, so the factor should grow. Times as short as the first ones are easily disturbed by other programs, so compare 128 with 512. Nothing is lost on the way, since both ways write the same vectors:
 
 # %%
 with torch.no_grad():
@@ -286,7 +286,7 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 #
 # With a cache, the flops that attention needs for token n are proportional to n. Without one they are proportional to n², because all n outputs must be computed again: the next layer makes its keys and values from them. Summed over a text of n tokens, the flops grow like n² with a cache and like n³ without, so their ratio should grow like n.
 #
-# The ratios at the start of the lesson grow faster than that. At these lengths nearly all of the time with a cache goes into the projections and into Python's own work, which grow like n and not like n². So the time with a cache does not yet grow as the flops of its attention do, while the time without a cache already does. Besides, each of these times comes from a single run.
+# The times at the start of the lesson do not show this yet. At these lengths attention is a small part of the work, and most of the time goes into the projections and into Python's own work. With a cache each token is projected once, so this part grows like n. Without a cache call n projects all n tokens again, so it grows like n², and the ratio grows like n as well. But each of these times comes from a single run, and a time can be wrong by a factor of two.
 #
 # One cost remains: the whole cache is read from memory for each new token. The next idea makes the cache smaller.
 #
