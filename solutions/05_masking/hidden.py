@@ -121,7 +121,9 @@ def other_inputs(attention: Any, draw: Inputs) -> Any:
     results = attention(*half), attention(*turned), attention(*large, rule(draw, 1, 6))
     results += (attention(*outshone, draw.give(torch.arange(5) != 2)),)
     mask = rule(draw, 2, 6)
-    hidden = attention(*large, mask)[1].masked_fill(mask, 0)  # exactly 0, however small the rest
+    hidden = attention(*large, mask)[1].masked_fill(
+        mask, 0
+    )  # exactly 0, however small the rest
     return *results, attention(*below, mask), int(hidden.count_nonzero())
 
 
