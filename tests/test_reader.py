@@ -70,6 +70,15 @@ def test_a_process_that_is_killed_is_replaced(tmp_path: Path, monkeypatch) -> No
     assert started[1].returncode is not None
 
 
+@pytest.mark.parametrize("end", ["\x0b", "\x1c", "\u2028", "\r"], ids=ascii)
+def test_a_mount_whose_name_holds_another_end_of_a_line_is_one_row(tmp_path: Path, monkeypatch, end: str) -> None:
+    monkeypatch.setattr(reader_module, "MOUNTS", tmp_path / "mounts")
+    row = f"1 2 0:1 / {tmp_path}/ada{end}bob{end} rw - fuse mallory rw\n"
+    (tmp_path / "mounts").write_text(row, encoding="utf-8", newline="")
+    with open_folder(tmp_path) as folder:
+        assert is_mounted(folder, f"ada{end}bob{end}")
+
+
 def test_what_is_mounted_is_not_touched(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(reader_module, "MOUNTS", tmp_path / "mounts")
     (tmp_path / "mounts").write_text(f"1 2 0:1 / {tmp_path}/ada+x\\0402026/sub rw - fuse mallory rw\n")

@@ -25,6 +25,7 @@ from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom import attempt_writer, rules, run
 from autograder.classroom import exchange as exchange_module
+from autograder.classroom import serve as serve_module
 from autograder.classroom.attempt_writer import AttemptWriter
 from autograder.classroom.attempts import (
     GRADED,
@@ -607,6 +608,16 @@ def test_whose_notes_cannot_be_read_stops_nobody_else(reader: HandInService, exc
             reader.start()
     assert running(reader) == [("bob", LESSON)]
     assert reader.waiting == 2
+
+
+def test_what_one_students_trouble_is_in_the_way_of_is_written_down_all_the_same(reader, monkeypatch) -> None:
+    finished = []
+    monkeypatch.setattr(reader, "look", partial(print, "looked"))
+    monkeypatch.setattr(reader, "start", lambda: 1 / 0)
+    monkeypatch.setattr(reader, "finish", finished.append)
+    monkeypatch.setattr(serve_module, "RETRY_SECONDS", 0.0)
+    reader.work()
+    assert len(finished) == 1
 
 
 @pytest.mark.parametrize(("number", "waiting"), [(EACCES, 0), (ENOSPC, 1)])

@@ -173,6 +173,14 @@ class Handler(RequestHandler):
         self.set_header("Cache-Control", "no-store")
 
 
+class Login(HubOAuthCallbackHandler):  # type: ignore[misc]
+    """Where the hub sends a browser back to."""
+
+    async def prepare(self) -> None:
+        """Ask the hub who it is while others are served, as the pages do."""
+        await self.hub_auth.get_user(self, sync=False)
+
+
 class TeachersHandler(HubOAuthenticated, Handler):  # type: ignore[misc]
     """Requests of a browser whose user may use the service."""
 
@@ -323,7 +331,7 @@ def application(service: BoardService, auth: HubOAuth, prefix: str) -> Applicati
     pages = {"lessons": Lessons, "past": Past, "events": Events, "tries": Mine}
     return Application(
         [
-            (url_path_join(prefix, "oauth_callback"), HubOAuthCallbackHandler),
+            (url_path_join(prefix, "oauth_callback"), Login),
             *((url_path_join(prefix, name), handler, shared) for name, handler in pages.items()),
             (url_path_join(prefix, "(board.js|board.css|)"), Page, shared),
             ("/tries", Mine, shared),

@@ -140,10 +140,10 @@ def mounted_in(folder: int) -> set[str]:
     """Return the names in a folder at which, or below which, a file system is mounted, as far as the system tells."""
     try:
         place = f"{Path(f'/proc/self/fd/{folder}').readlink()}/"
-        rows = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        rows = [row.split(" ") for row in os.fsdecode(MOUNTS.read_bytes()).split("\n")]  # a name may hold other ends
     except OSError:  # not Linux
         return set()
-    points = [re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), row.split(" ")[4]) for row in rows]
+    points = [re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), row[4]) for row in rows if len(row) > 4]
     return {point.removeprefix(place).partition("/")[0] for point in points if point.startswith(place)}
 
 

@@ -149,9 +149,11 @@ class HandInService:
         which the log says where it is. Either way, nothing that was handed in is forgotten.
         """
         try:
-            self.look()
-            self.start()
-            self.finish(TICK)
+            try:
+                self.look()
+                self.start()
+            finally:  # whatever is in the way of one does not keep others' work from being written down
+                self.finish(TICK)
         except NoSandboxError:
             raise
         except Exception as error:
