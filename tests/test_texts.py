@@ -12,7 +12,7 @@ import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from types import FunctionType
+from types import FunctionType, ModuleType, SimpleNamespace
 
 import matplotlib as mpl
 import pytest
@@ -190,3 +190,29 @@ def test_it_begins_with_the_first_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "refuse_texts", lambda: begun.append(True))
     server.run_cell(None, {}, None)
     assert begun == [True]
+
+
+def test_a_module_of_ours_takes_a_new_module_and_nothing_else() -> None:
+    module = ModuleType("autograder.x")
+    module.note = print  # type: ignore[attr-defined]
+    module.__class__ = texts.Sealed
+    for name in ("note", "other"):
+        with pytest.raises(AttributeError, match=r"autograder\.x does not change"):
+            setattr(module, name, len)
+    module.later = ModuleType("autograder.x.later")  # type: ignore[attr-defined]
+    assert module.note is print
+
+
+@pytest.mark.usefixtures("other_ways_closed")
+def test_nothing_in_a_module_is_changed_by_what_vars_gives() -> None:
+    vars(mpl)["planted"] = 1
+    assert not hasattr(mpl, "planted")
+    kept = SimpleNamespace()
+    vars(kept)["mine"] = 1
+    assert kept.mine == 1
+
+
+@pytest.mark.parametrize("event", ["gc.get_objects", "gc.get_referrers", "gc.get_referents"])
+def test_nothing_looks_around_in_memory(event: str) -> None:
+    with pytest.raises(RuntimeError, match=event):
+        texts.look(event, ())
