@@ -674,3 +674,14 @@ def test_each_step_of_many_long_paths_is_looked_at_once(monkeypatch: pytest.Monk
     lines = "".join(f"\n    a.nn.modules{'.b' * 15}{n % 3}" for n in range(900))
     assert asked(f"import torch as a\ndef attend(q):{lines}") == ""
     assert len(looked) < 100
+
+
+def test_a_map_of_nothing_is_read_like_any_call() -> None:
+    assert asked("def attend(q): return map()") == ""
+
+
+def test_a_class_in_a_class_is_read_in_linear_time() -> None:
+    lines = "\n".join(["class Outer:", "    class Inner:", *["        a = 1"] * 20_000])
+    start = time.process_time()
+    assert asked_elsewhere(lines) == ""
+    assert time.process_time() - start < 5

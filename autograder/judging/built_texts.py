@@ -102,7 +102,9 @@ def puts_together(part: ast.AST) -> bool:
         case ast.JoinedStr(values=values):
             return not (values and PLAIN_START.match(str(getattr(values[0], "value", ""))))
         case ast.Call(func=ast.Name(id=name)):
-            return name in BUILTINS or (name == "map" and getattr(part.args[0], "id", "") in BUILTINS)
+            return name in BUILTINS or (
+                name == "map" and any(getattr(each, "id", "") in BUILTINS for each in part.args)
+            )
         case ast.Call(func=ast.Attribute(value=owner, attr=name), args=given):
             return name in METHODS or is_text(owner) or (name == "replace" and len(given) > 1)
         case ast.Attribute(value=owner, attr=name):

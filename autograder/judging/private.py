@@ -133,9 +133,9 @@ def body_of(kind: ast.AST) -> Iterator[ast.stmt]:
 def called_in_body(kind: ast.ClassDef) -> Iterator[str]:
     """Yield the functions that a class's own body calls by their names, not those of its methods."""
     for statement in kind.body:
-        body = getattr(statement, "body", ()) if isinstance(statement, FUNCTIONS) else ()
-        for part in ast.iter_child_nodes(statement) if body else [statement]:
-            yield from map(called, ast.walk(part) if part not in body else ())
+        inside = {*map(id, statement.body)} if isinstance(statement, FUNCTIONS) else set()
+        for part in ast.iter_child_nodes(statement):
+            yield from map(called, ast.walk(part) if id(part) not in inside else ())
 
 
 def is_private(word: str, owner: ast.AST | None) -> bool:
