@@ -60,17 +60,23 @@ def test_every_explainer_that_applies_can_be_asked() -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("It lies on its side, as when .mT is forgotten.", "It lies on its side, as when .mT is forgotten. {}"),
         ("It lies on its side. Was .mT forgotten?", "It lies on its side. {}"),
-        ("It lies on its side: swap the axes.", "It lies on its side: swap the axes. {}"),
+        ("It lies on its side: swap the axes.", "It lies on its side: swap the axes."),
     ],
 )
-def test_a_repair_stands_beside_an_authors_words_and_in_place_of_a_question(words: str, expected: str) -> None:
+def test_a_repair_is_looked_for_in_place_of_a_question_alone(words: str, expected: str) -> None:
     wrong = Returned(RIGHT.tree.mT)
-    passes = "Without `x` in line 2, every check passes."
+    passes, asked = "Without `x` in line 2, every check passes.", []
     case = Case([target(mistakes={"sideways": fingerprint(wrong)})], [wrong], 0, {"sideways": words})
+    _, explanation = next(explanations(replace(case, search=lambda: asked.append(words) or Seen(repair=passes))))
+    assert (explanation.message, bool(asked)) == (expected.format(passes), "{}" in expected)
+
+
+def test_a_repair_stands_beside_an_authors_words_that_others_share() -> None:
+    wrong, passes = Returned(RIGHT.tree > 0), "Without `> 0` in line 2, every check passes."
+    case = Case([target(mistakes={"asks": fingerprint(wrong)})], [wrong], 0, {"asks": "It is yes or no."})
     _, explanation = next(explanations(replace(case, search=lambda: Seen(repair=passes))))
-    assert explanation.message == expected.format(passes)
+    assert explanation.message == f"It is yes or no. {passes}"
 
 
 def test_of_a_hidden_check_an_explainer_says_no_number() -> None:

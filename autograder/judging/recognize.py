@@ -93,7 +93,8 @@ def told(explanation: Explanation, name: str, case: Case, *, alone: bool) -> Exp
     What a known mistake has no numbers of its own for, such as an error, a dtype or a yes, other mistakes give too.
     Words that name operations are not told then where the code has none of them, praise is not where nothing that
     passes shows it, and of several mistakes none is where an edit of the student's code passes. Such an edit is told
-    as well, beside words that name one possible cause, and in place of a question.
+    as well, and in place of a question. Where the numbers are the mistake's own, and its words ask nothing, none is
+    looked for: it would take longer than the judging, and say the same.
 
     Args:
         explanation: the author's words.
@@ -110,7 +111,8 @@ def told(explanation: Explanation, name: str, case: Case, *, alone: bool) -> Exp
     passed = any(t.accepts(o) for t, o in zip(case.targets, case.outcomes, strict=True) if not t.hidden)
     if not isinstance(case.outcome, Returned) and not passed:
         explanation = replace(explanation, message=without_praise(explanation.message))
-    return with_proof(explanation, case)
+    definite = own and not any(map(OPEN.search, SENTENCES.split(explanation.message)))
+    return explanation if definite else with_proof(explanation, case)
 
 
 def with_proof(explanation: Explanation, case: Case) -> Explanation:
