@@ -17,7 +17,19 @@ from .allowed import CodeReader
 from .battery import asking, choices_in
 from .black_box import BlackBox, black_boxes_in, misplaced, name_sent
 from .case import Seen
-from .check import Check, Invariance, boxes_alone, checks_alone, checks_in, invariances_in, load_module, names_used
+from .check import (
+    Check,
+    Invariance,
+    Law,
+    boxes_alone,
+    checks_alone,
+    checks_in,
+    invariances_in,
+    laws_in,
+    load_for_meta,
+    load_module,
+    names_used,
+)
 from .compact import home_data
 from .computed import AnswerCache, MistakeFingerprints, once
 from .edits import EditError, Mutant, Solution, solutions_in, sources_of
@@ -101,6 +113,7 @@ class AnswerKey:
     permissions: tuple[Permission, ...] = ()
     public_boxes: Mapping[str, str] = field(default_factory=dict)
     boxes: Mapping[str, BlackBox] = field(default_factory=dict)
+    laws: tuple[Law, ...] = ()
     cache: AnswerCache = field(default_factory=AnswerCache, compare=False, repr=False)
 
     @property
@@ -170,6 +183,7 @@ class AnswerKey:
         return once(self.cache.targets, (exercise, seed), partial(self._targets, exercise, seed), MOST_TARGETS)
 
     def _targets(self, exercise: str, seed: int) -> list[Target]:
+        load_for_meta(self.source.checks)
         return [self._target(check, seed) for check in self.checks_of(exercise)]
 
     def known(self, exercise: str, seed: int) -> set[str]:
@@ -265,8 +279,13 @@ class AnswerKey:
         def trace(source: str, i: int) -> Outcome:
             return run(source, checks[i], seed)
 
+        def obeys(source: str, law: Law) -> Outcome:
+            return run(source, law, seed)
+
         targets, tried = self.targets(exercise, seed)[:asked], TRIED.setdefault(run, Tried(cell, calls))
-        return list(Search(cell, targets, outcomes, summarized, confirm, calls, trace, tried).found())[-1]
+        laws = [law for law in self.laws if law.exercise == exercise]
+        search = Search(cell, targets, outcomes, summarized, confirm, calls, trace, tried, laws, obeys)
+        return list(search.found())[-1]
 
     def boxes_of(self, check: Check, seed: int) -> dict[str, tuple[str, str]]:
         """Return the black boxes that a submission may call while a check runs: under which name, and which it is.
@@ -350,6 +369,7 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
         tuple(permissions_in(hidden)),
         {box.name: variable for variable, box in vars(checks).items() if isinstance(box, BlackBox)},
         black_boxes_in(checks) | {name_sent(name, source.hidden): box for name, box in black_boxes_in(hidden).items()},
+        tuple(laws_in(checks)),
     )
     declared, others = solutions_in(mistakes), solutions_in(variants)
     spelled = [each.itself() for each in declared if each.spelled]
@@ -372,10 +392,19 @@ def refuse_misplaced(key: AnswerKey) -> None:
         raise LessonError(
             f"{source.folder}/hidden.py", problem, "Write `@black_box` above a function of the file itself."
         )
-    own = (key.visible, key.shortcuts, key.hidden, key.mistakes, key.variants, key.invariances, key.permissions)
+    own = (
+        key.visible,
+        key.laws,
+        key.shortcuts,
+        key.hidden,
+        key.mistakes,
+        key.variants,
+        key.invariances,
+        key.permissions,
+    )
     for item in (item for items in own for item in items):
         if item.exercise not in key.exercises:
-            file = "checks.py" if item in (*key.visible, *key.shortcuts) else "hidden.py"
+            file = "checks.py" if item in (*key.visible, *key.laws, *key.shortcuts) else "hidden.py"
             what = getattr(item, "name", f"a {type(item).__name__.lower()}")
             problem = f"{what} belongs to {item.exercise!r}, which is not an exercise."
             raise LessonError(f"{source.folder}/{file}", problem, f"Exercises: {', '.join(key.exercises)}.")

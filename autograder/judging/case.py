@@ -21,6 +21,7 @@ class Seen:
         any_value: the edit is another number, of which many would do.
         mistake: the known mistake whose values come out after an edit, where none passes.
         beside: that edit.
+        law: what holds of every right answer, and not of this one.
     """
 
     nan: str = ""
@@ -29,6 +30,7 @@ class Seen:
     any_value: bool = False
     mistake: str = ""
     beside: str = ""
+    law: str = ""
 
     @property
     def proof(self) -> str:

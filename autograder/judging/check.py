@@ -33,6 +33,7 @@ from .values import Lost, Outcome, Raised, Returned, capture_outcome
 PLAIN = FunctionType | BuiltinFunctionType | MethodType
 WIDEST = 2048  # entries along an axis of what a summary is made from: it runs where the judge runs
 OTHER_SEED = 2**32  # numbers are drawn from the lower 32 bits of a seed
+META = '"meta"'  # a device that some checks use
 CHECKS = ("check", "battery")  # what declares one in checks.py and hidden.py
 NO_RETURN = ANSWERS["no return"]
 
@@ -112,6 +113,11 @@ class Check:
             return Lost(str(reason))
         except Exception as error:
             return Lost(f"What it returned is not what was asked for ({type(error).__name__}).")
+
+
+@dataclass(frozen=True)
+class Law(Check):
+    """What holds of every right answer, in a sentence: it is asked only of a wrong one that nothing else explains."""
 
 
 class ReturnRecorder:
@@ -208,6 +214,15 @@ def check(
     return declare
 
 
+def law(exercise: str) -> Callable[[CheckFunction], Law]:
+    """Declare a law in checks.py. The function returns whether it holds; its docstring is the law."""
+
+    def declare(run: CheckFunction) -> Law:
+        return Law(exercise, run.__name__, 0, docstring_text(run, "law"), run)
+
+    return declare
+
+
 @dataclass(frozen=True)
 class Invariance:
     """A change that leaves an exercise's right results right, such as transposing a symmetric table."""
@@ -225,6 +240,15 @@ def invariant(exercise: str, change: str, *, because: str) -> Invariance:
 def invariances_in(module: ModuleType) -> list[Invariance]:
     """Return what a module declares to make no difference."""
     return [item for item in vars(module).values() if isinstance(item, Invariance)]
+
+
+def load_for_meta(checks: str) -> None:
+    """Have PyTorch import what operators on the "meta" device need, where checks use it.
+
+    It takes a second, and five while what runs is recorded.
+    """
+    if META in checks:
+        torch.ones(2, 2, device="meta").tril()
 
 
 def load_module(source: str, filename: str, checks: ModuleType | None = None) -> ModuleType:
@@ -251,7 +275,12 @@ def load_module(source: str, filename: str, checks: ModuleType | None = None) ->
 
 def checks_in(module: ModuleType) -> list[Check]:
     """Return a module's checks in the order in which they are written."""
-    return [item for item in vars(module).values() if isinstance(item, Check)]
+    return [item for item in vars(module).values() if isinstance(item, Check) and not isinstance(item, Law)]
+
+
+def laws_in(module: ModuleType) -> list[Law]:
+    """Return a module's laws in the order in which they are written."""
+    return [item for item in vars(module).values() if isinstance(item, Law)]
 
 
 @lru_cache(maxsize=256)

@@ -123,7 +123,8 @@ def repair(case: Case) -> Explanation | None:
     trouble = kind_of_trouble(fingerprint(case.outcome), case.target.right) if returned else ""
     form = trouble in ("The result has another shape", "The result has another dtype")
     differs = ANSWERS["trouble unseen"].format(trouble=trouble) if form else ANSWERS["differs"]
-    return Explanation(f"{cause(case)} {proved}".strip(), f"{differs} {proved}")
+    law = "" if case.search().proof else f" {case.search().law}".rstrip()
+    return Explanation(f"{cause(case)} {proved}{law}".strip(), f"{differs} {proved}{law}")
 
 
 def cause(case: Case) -> str:
@@ -174,7 +175,8 @@ OPEN = (exception, what_is_there)  # they leave it open what in the code is to b
 def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
     """Return an explanation with what was seen in the code: by reading it, by running it, and by running it edited."""
     seen = case.search()
-    more = " ".join(filter(None, (unread(case), seen.nan, seen.cut, seen.repair)))
+    law = "" if seen.proof or isinstance(case.outcome, Lost) else seen.law
+    more = " ".join(filter(None, (unread(case), seen.nan, seen.cut, seen.repair, law)))
     if not more:
         return explanation
     unseen = f"{explanation.unseen} {more}" if explanation.unseen else ""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import NamedTuple
 
 from .case import Seen
+from .check import Law
 from .exceptions import line_of, meaning
 from .fingerprint import Fingerprint, fingerprint, is_far_too_large, same_leaf
 from .neighbors import Edit
@@ -22,7 +23,7 @@ from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
 from .target import Target
 from .trace import DTYPES, first_special, marked
-from .trial import NO_TIME_LEFT
+from .trial import NO_TIME_LEFT, TOO_LONG
 from .tried import Tried
 from .values import Lost, Outcome, Raised, Returned
 
@@ -125,6 +126,8 @@ class Search:
         needed: functions that the solution calls too.
         trace: runs a check, by its number, on a cell that is looked at.
         tried: what another search of the same cell has read and run, where there was one.
+        laws: what holds of every right answer.
+        obeys: what a law gives on a cell.
     """
 
     def __init__(
@@ -137,7 +140,10 @@ class Search:
         needed: Collection[str] = (),
         trace: RunEdited = lambda source, i: NO_TIME_LEFT,
         tried: Tried | None = None,
+        laws: Sequence[Law] = (),
+        obeys: Callable[[str, Law], Outcome] = lambda source, law: NO_TIME_LEFT,
     ) -> None:
+        self._laws, self._obeys = laws, obeys
         self._tried, self._trace = tried or Tried(cell, needed), trace
         self._targets, self._run, self._confirm = targets, run, confirm
         accepted = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
@@ -153,10 +159,10 @@ class Search:
     def found(self) -> Iterator[Seen]:
         """Yield what was seen when the code ran, each time with a better repair."""
         if self._tried.special is None:
-            self._tried.special = self._special()
+            self._tried.special = {"law": self._broken_law(), **self._special()}
         special = dict(self._tried.special)
-        cut = special.pop("cut", "")
-        seen = Seen(" ".join(special.values()), cut)
+        cut, law = special.pop("cut", ""), special.pop("law", "")
+        seen = Seen(" ".join(special.values()), cut, law=law)
         yield seen
         for repair in self.repairs():
             yield (seen := replace(seen, repair=repair.sentence, any_value=repair.any_value))
@@ -165,6 +171,12 @@ class Search:
                 words = clause(edit)
                 yield replace(seen, mistake=mistake, beside=f"{words[0].upper()}{words[1:]}, {ANSWERS['remains']}")
                 return
+
+    def _broken_law(self) -> str:
+        """Say which law the code breaks first; '' for none."""
+        source = ast.unparse(self._tried.tree)
+        law = first_broken({law.title: self._obeys(source, law) for law in self._laws})
+        return ANSWERS["law"].format(law=law) if law else ""
 
     def _special(self) -> dict[str, str]:
         """Say where NaN appears first, or what autograd cannot follow: the code runs again, and is looked at."""
@@ -258,6 +270,18 @@ class Search:
         """Run a check on an edited cell; of far too large an answer, nothing is looked at."""
         outcome = self._run(source, i)
         return TOO_LARGE if is_far_too_large(outcome, self._targets[i].right) else outcome
+
+
+def first_broken(laws: Mapping[str, Outcome]) -> str:
+    """Return the first law that does not hold, of those with what came out; '' for none.
+
+    An error breaks a law too, where another one can be asked and holds.
+    """
+    said = {law: outcome.tree for law, outcome in laws.items() if isinstance(outcome, Returned)}
+    broken = [law for law, holds in said.items() if holds is False]
+    if not broken and True in said.values():
+        broken = [law for law, outcome in laws.items() if isinstance(outcome, Raised) and outcome != TOO_LONG]
+    return broken[0] if broken else ""
 
 
 def has_new_nan(mine: Fingerprint, right: Fingerprint) -> bool:

@@ -33,6 +33,7 @@ ANSWERS: Mapping[str, str] = {
     "trouble unseen": f"{{trouble}} {UNSEEN}.",
     "unexplained": "Not the expected result.",
     "passes": "every check passes",
+    "law": "Every right answer obeys this law, and yours breaks it: “{law}”",
     "two": "With two changes,",
     "remains": "this remains:",
 }
@@ -124,7 +125,7 @@ CHANGES: Mapping[str, str] = {
     "turned after": "with its axes put in place by a transpose, since it keeps the order in which numbers lie",
 }
 
-ANY_VALUE = re.compile(r"with a \w+ number")  # any mistake may end in another number
+ANY_VALUE = re.compile(r"with a \w+ number|with another name")  # any mistake may end in another number, or name
 
 
 # what an error means: `exceptions`

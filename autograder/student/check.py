@@ -15,7 +15,7 @@ from IPython.display import display
 from ..errors import CheckFailed, CourseError, NotStarted
 from ..judging.card import Card, message_of
 from ..judging.case import Seen
-from ..judging.check import Check, checks_in, load_module
+from ..judging.check import Check, Law, checks_in, laws_in, load_module
 from ..judging.compact import expanded
 from ..judging.inputs import PUBLIC_SEED
 from ..judging.shortcuts import Shortcut, bans_of, barred, found_in, ran_in, shortcuts_in, source_of
@@ -72,8 +72,14 @@ def next_hint(exercise: str, verdict: Verdict) -> int:
 class ReleasedChecks:
     """A lesson's checks.py and fingerprints.json."""
 
-    def __init__(self, checks: Sequence[Check], exercises: Mapping[str, Any], shortcuts: Sequence[Shortcut]) -> None:
-        self.checks = checks
+    def __init__(
+        self,
+        checks: Sequence[Check],
+        exercises: Mapping[str, Any],
+        shortcuts: Sequence[Shortcut],
+        laws: Sequence[Law] = (),
+    ) -> None:
+        self.checks, self.laws = checks, laws
         self.shortcuts = shortcuts
         self.exercises = exercises
 
@@ -112,7 +118,8 @@ class ReleasedChecks:
         def search() -> Seen:
             if names is None:
                 return Seen()
-            return search_in_copy(cell, checks, targets, outcomes, names, known.get("calls", ()))
+            laws = [law for law in self.laws if law.exercise == exercise]
+            return search_in_copy(cell, checks, targets, outcomes, names, known.get("calls", ()), laws)
 
         code = cell or "".join(source)
         verdict = judge(exercise, targets, outcomes, messages, hints, code, search, partial(known.get, "steps"))
@@ -139,4 +146,4 @@ def load_files(checks: Path, prints: Path, *_changed: int) -> ReleasedChecks:
     """Read the two files. The modification times are part of the cache's key."""
     module = load_module(checks.read_text(encoding="utf-8"), str(checks))
     data = json.loads(prints.read_text(encoding="utf-8"))
-    return ReleasedChecks(checks_in(module), data["exercises"], shortcuts_in(module))
+    return ReleasedChecks(checks_in(module), data["exercises"], shortcuts_in(module), laws_in(module))

@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 import torch
 
 from ..judging.case import Seen
-from ..judging.check import Check
+from ..judging.check import Check, Law
 from ..judging.inputs import PUBLIC_SEED
 from ..judging.repairs import Search
 from ..judging.target import Target
@@ -61,6 +61,7 @@ def search_in_copy(
     outcomes: Sequence[Outcome],
     names: Mapping[str, Any],
     calls: Collection[str] = (),
+    laws: Sequence[Law] = (),
 ) -> Seen:
     """Return what was seen when a cell ran, as it is and edited."""
     if not cell or not hasattr(os, "fork"):
@@ -73,7 +74,10 @@ def search_in_copy(
     def trace(source: str, i: int) -> Outcome:
         return trials.run(source, checks[i], PUBLIC_SEED)
 
-    search = Search(cell, targets, outcomes, run, needed=calls, trace=trace)
+    def obeys(source: str, law: Law) -> Outcome:
+        return trials.run(source, law, PUBLIC_SEED)
+
+    search = Search(cell, targets, outcomes, run, needed=calls, trace=trace, laws=laws, obeys=obeys)
     line = last_line_of_copy(lambda: (json.dumps(asdict(seen)) for seen in search.found()))
     return Seen(**json.loads(line)) if line else Seen()
 

@@ -25,7 +25,7 @@ import torch
 from matplotlib import pyplot
 from torch import Tensor
 
-from ...judging.check import Check
+from ...judging.check import Check, load_for_meta
 from ...judging.inputs import Inputs
 from ...judging.operators import is_frozen
 from ..cgroup import MemoryGroup
@@ -48,7 +48,6 @@ from autograder import check, plot, predict, recap, reveal
 (torch.ones(2, 2) @ torch.ones(2, 2)).softmax(-1).sum()
 """
 WORK = Path(SCRATCH) / "work"
-META = '"meta"'  # checks that name this device: PyTorch imports much at the first operation on it
 
 
 def main(descriptor: int, groups: Sequence[MemoryGroup]) -> None:
@@ -104,8 +103,7 @@ def prepare(checks: str) -> None:
     """Load a lesson's visible checks, so that no submission has to."""
     with contextlib.suppress(Exception):  # a submission that needs them reports what is wrong with them
         load_visible(checks)
-        if META in checks:
-            torch.ones(2, 2, device="meta").tril()
+        load_for_meta(checks)
     make_forks_cheap()
 
 

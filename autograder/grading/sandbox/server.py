@@ -28,7 +28,7 @@ import torch
 from ...errors import SandboxError
 from ...judging import black_box
 from ...judging.black_box import black_boxes_in
-from ...judging.check import Check, checks_in, load_module
+from ...judging.check import Check, checks_in, laws_in, load_module
 from ...judging.intact import remember_classes
 from ...judging.modules import importable
 from ...judging.operators import noticing
@@ -267,10 +267,10 @@ def load_visible(source: str) -> ModuleType:
 
 @lru_cache(maxsize=1)
 def load_checks(visible_source: str, hidden_source: str) -> dict[str, Check]:
-    """Return all checks by name."""
+    """Return all checks and laws by name."""
     visible = load_visible(visible_source)
     hidden = load_module(hidden_source, "hidden.py", visible)
-    return {c.name: c for c in (*checks_in(visible), *checks_in(hidden))}
+    return {c.name: c for c in (*checks_in(visible), *laws_in(visible), *checks_in(hidden))}
 
 
 ANSWERS = MappingProxyType({"cell": run_cell, "check": run_check, "trial": run_trial, "answer": answer_calls})
