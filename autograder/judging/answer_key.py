@@ -36,7 +36,7 @@ from .edits import EditError, Mutant, Solution, solutions_in, sources_of
 from .fingerprint import fingerprint
 from .inputs import PUBLIC_SEED
 from .modules import running_lesson
-from .observations import calls_in, steps_of_answers
+from .observations import calls_in
 from .repairs import Search
 from .shortcuts import Permission, Shortcut, permissions_in, record_of, shortcuts_in
 from .syntax import Code
@@ -203,12 +203,6 @@ class AnswerKey:
         """Return which meaningful functions the solution calls."""
         return once(self.cache.calls, exercise, partial(calls_in, self.source.reference, exercise))
 
-    def steps(self, exercise: str) -> list[str]:
-        """Return which telling steps the known right answers take."""
-        others = [variant.source for variant in self.variants if variant.exercise == exercise]
-        code = "\n\n".join([self.source.reference, *(text for _, text in self.source.modules)])
-        return once(self.cache.steps, exercise, partial(steps_of_answers, exercise, code, others))
-
     def _permitted(self, exercise: str) -> frozenset[str]:
         return frozenset(name for each in self.permissions if each.exercise == exercise for name in each.names)
 
@@ -260,7 +254,7 @@ class AnswerKey:
         messages, hints = self.messages(exercise), self.hints(exercise)
         calls = self.calls(exercise)
         search = cache(partial(self._search, exercise, seed, found, cell, run, calls)) if run else Seen  # of one budget
-        return judge(exercise, targets, found, messages, hints, cell, search, partial(self.steps, exercise))
+        return judge(exercise, targets, found, messages, hints, cell, search)
 
     def _search(
         self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str, run: RunOnCheck, calls: Sequence[str]
@@ -331,7 +325,6 @@ class AnswerKey:
             "hints": {n: hint for n, hint in self.hints(exercise).items() if n in telling},
             "names": list(self.names(exercise)),
             "calls": self.calls(exercise),
-            "steps": self.steps(exercise),
         }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .compare import Picture
@@ -50,7 +50,6 @@ class Case:
         hints: the number of the hint that fits a known mistake, where the author named one.
         source: the student's code, '' where that is not known.
         search: runs the student's code, as it is and edited, and returns what was seen.
-        steps: returns which telling steps right answers take, where that is known.
     """
 
     targets: Sequence[Target]
@@ -60,7 +59,6 @@ class Case:
     hints: Mapping[str, int] = field(default_factory=dict)
     source: str = ""
     search: Callable[[], Seen] = Seen
-    steps: Callable[[], Collection[str] | None] = lambda: None
 
     @property
     def target(self) -> Target:

@@ -64,7 +64,6 @@ class AnswerCache:
         self.targets: dict[tuple[str, int], list[Target]] = {}
         self.words: dict[str, frozenset[str]] = {}
         self.calls: dict[str, list[str]] = {}
-        self.steps: dict[str, list[str]] = {}
 
 
 def once(computed: dict[Key, Computed], key: Key, compute: Callable[[], Computed], most: int = 0) -> Computed:

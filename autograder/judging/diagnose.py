@@ -185,8 +185,7 @@ def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
 
 def unread(case: Case) -> str:
     """Return what strikes the eye in the code: which arguments nothing reads, say."""
-    steps = None if isinstance(case.outcome, Raised) or case.search().proof else case.steps()
-    return "" if is_overtime(case) else " ".join(seen_in(case.source, steps))
+    return "" if is_overtime(case) else " ".join(seen_in(case.source))
 
 
 def is_overtime(case: Case) -> bool:

@@ -1,23 +1,21 @@
-"""What a student's code says of itself, without being run: unread arguments, steps of its own."""
+"""What a student's code says of itself, without being run: unread arguments, and what it calls."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
-from .sentences import OBSERVED, OWN_STEPS
-from .site import in_one_line, parameters_of
+from .sentences import OBSERVED
+from .site import parameters_of
 from .syntax import Definition, called, parsed
 
 MOST_NAMED = 2
-MOST_OWN, LONGEST = 3, 30  # steps and lines: with more, an answer is another way of going about it
 NOT_READ = ("self", "cls")
-MEANINGFUL = (  # steps that are hardly another way of writing one that a solution takes
+MEANINGFUL = (  # hardly another way of writing what a solution calls
     *("mean", "std", "var", "median", "multinomial", "bernoulli", "cumsum", "cumprod"),
     *("log2", "log10", "tanh", "sigmoid", "relu", "gelu", "sin", "cos", "prod", "dropout", "softmax", "norm"),
     *("normalize", "layer_norm", "sort", "round", "floor", "ceil"),
 )
-BY_NAME = ("startswith", "removeprefix", "removesuffix", "partition", "rpartition")  # as `endswith`
 
 
 def unread_parameters(function: ast.FunctionDef | ast.Lambda) -> list[str]:
@@ -75,57 +73,14 @@ def parts_of(source: str) -> Iterator[ast.AST]:
     return (part for statement in parsed(source) for part in ast.walk(statement))
 
 
-def seen_in(source: str, steps: Collection[str] | None = None) -> list[str]:
-    """Return sentences about a student's code: arguments that nothing reads, steps of its own.
-
-    Args:
-        source: the code.
-        steps: those that right answers take, where that is known.
-    """
+def seen_in(source: str) -> list[str]:
+    """Return sentences about a student's code: arguments that nothing reads."""
     sentences = []
     for function in (function for node in parsed(source) for function in functions_in(node)):
         if unread := unread_parameters(function):
             kind = "unread" if len(unread) == 1 else "unread ones"
             sentences.append(OBSERVED[kind].format(name="` and `".join(unread)))
-    sentences += own_steps(source, steps) if steps is not None else []
     return sentences[:MOST_NAMED]
-
-
-def own_steps(source: str, steps: Collection[str]) -> list[str]:
-    """Return a sentence about the steps that no known right answer takes, if they are few."""
-    own, known = dict[str, ast.Call](), {OWN_STEPS.get(step) for step in steps}
-    nodes = [part for node in definitions_in(source).values() for part in ast.walk(node)]
-    calls = (part for part in nodes if isinstance(part, ast.Call))
-    for part in sorted(calls, key=lambda part: (part.lineno, part.col_offset)):
-        if (does := OWN_STEPS.get(step_in(part), "")) and does not in known:
-            own.setdefault(does, part)
-    if not 0 < len(own) <= MOST_OWN or source.count("\n") > LONGEST:
-        return []
-    (first, part), *others = own.items()
-    said = OBSERVED["own step"].format(line=part.lineno, code=in_one_line(ast.unparse(part)), does=first)
-    for does, other in others[:1]:
-        said += f", and {f'line {other.lineno} ' if other.lineno != part.lineno else ''}{does}"
-    return [f"{said}{OBSERVED['not known']}"]
-
-
-def step_in(node: ast.AST) -> str:
-    """Return the step that a node is, by one name however it is written; '' for none."""
-    name = called(node)
-    return "endswith" if name in BY_NAME else name
-
-
-def steps_of_answers(exercise: str, reference: str, others: Collection[str] = ()) -> list[str]:
-    """Return which of the telling steps some right answer takes.
-
-    Args:
-        exercise: the name that right answers define.
-        reference: the code of the solution, and of what any of them calls.
-        others: right answers written in other ways.
-    """
-    shared = definitions_in(reference)
-    made = (made_of(exercise, shared | definitions_in(source)) for source in ("", *others))
-    steps = {step_in(node) for nodes in made for node in nodes}
-    return sorted(steps.intersection(OWN_STEPS))
 
 
 def calls_in(reference: str, exercise: str) -> list[str]:

@@ -46,29 +46,6 @@ OBSERVED: Mapping[str, str] = {
     "nan after infinity": "Infinity appears first in {infinite}, and NaN in {nan}.",
     "dtype": "{dtype} appears first in {first}.",
     "cut": "Autograd cannot follow what comes out of {cut}.",
-    "own step": "Line {line}, `{code}`, {does}",
-    "not known": ": no known solution does that.",
-}
-
-# what a step does which is hardly another way of writing one that a solution takes: `observations`
-OWN_STEPS: Mapping[str, str] = {
-    **dict.fromkeys(("mean", "nanmean"), "takes a mean"),
-    **dict.fromkeys(("std", "var"), "measures a spread"),
-    **dict.fromkeys(("argmax", "argmin", "argsort"), "keeps only places, not how large the entries are"),
-    **dict.fromkeys(("clamp", "clip"), "makes all entries beyond a limit equal"),
-    **dict.fromkeys(("round", "floor", "ceil"), "rounds"),
-    **dict.fromkeys(("norm", "cdist", "dist"), "measures lengths"),
-    **dict.fromkeys(("normalize", "layer_norm", "cosine_similarity"), "normalizes"),
-    **dict.fromkeys(("log2", "log10"), "takes a logarithm to another base than e"),
-    **dict.fromkeys(("multinomial", "bernoulli"), "draws at random"),
-    **{name: f"takes a {name}" for name in ("softmax", "median", "tanh", "sigmoid", "relu", "gelu")},
-    "endswith": "goes by a name",
-    "isinstance": "goes by a class",
-    "dropout": "applies dropout",
-    "abs": "drops signs",
-    "sign": "keeps only signs",
-    "roll": "moves what leaves at one end to the other",
-    "Parameter": "makes a new parameter",
 }
 
 # the kind of change that an edit of a student's code is, as a clause: `edit_operators`

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .case import Case, Failure, Seen
@@ -59,7 +59,6 @@ def judge(
     hints: Mapping[str, int] | None = None,
     source: str = "",
     search: Callable[[], Seen] = Seen,
-    steps: Callable[[], Collection[str] | None] = lambda: None,
 ) -> Verdict:
     """Compare one outcome per target.
 
@@ -71,7 +70,6 @@ def judge(
         hints: the number of the hint that fits a known mistake, where the author named one.
         source: the student's code, where it is known; it decides nothing but words.
         search: runs that code, as it is and edited, and returns what was seen.
-        steps: returns which telling steps right answers take, where that is known.
     """
     passed = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
     results = tuple(Result(t.title, t.points, p, t.hidden) for t, p in zip(targets, passed, strict=True))
@@ -80,7 +78,7 @@ def judge(
     if not any(passed) and all(is_stub(outcome) for outcome in outcomes):
         return Verdict(exercise, results, Failure(targets[0].title, "not started"), started=False)
     first = passed.index(False)
-    case = Case(targets, outcomes, first, messages, hints or {}, source, search, steps)
+    case = Case(targets, outcomes, first, messages, hints or {}, source, search)
     try:
         failure = explain(case)
     except SURVIVED as error:  # an explanation never decides about points
