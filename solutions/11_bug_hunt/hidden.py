@@ -548,6 +548,18 @@ def suspect_45(query: Any, key: Any, value: Any, mask: Any = None) -> Any:
     return blockwise(query, key, value, mask, block=2)
 
 
+@black_box
+def suspect_46(query: Any, key: Any, value: Any, mask: Any = None) -> Any:
+    """Softmax over the queries of two axes alone."""
+    return shares(scores_of(query, key, mask), dim=-2 if query.ndim == 2 else -1) @ value
+
+
+@black_box
+def suspect_47(query: Any, key: Any, value: Any, mask: Any = None) -> Any:
+    """Softmax over axis 1 of three axes alone: the queries."""
+    return shares(scores_of(query, key, mask), dim=1 if query.ndim == 3 else -1) @ value
+
+
 def numbered(boxes: Any) -> Any:
     """Return attentions by number: what they are called is not the same in a submission's process."""
     return {f"attention {n}": box for n, box in enumerate(boxes, 1)}
@@ -586,6 +598,8 @@ def scores_and_values(find_bugs: Any, draw: Inputs) -> Any:
         suspect_30,
         suspect_31,
         suspect_36,
+        suspect_46,
+        suspect_47,
     )
     return reported(find_bugs, draw, numbered(boxes))
 
