@@ -116,7 +116,7 @@ def look(score: nn.Module, state: Tensor, states: Tensor) -> tuple[Tensor, Tenso
 # %% [markdown]
 # The first line pairs the decoder's state with every word: `state[:, None]` inserts an axis of size 1, and `expand_as` repeats the state along it. `cat` joins the two halves of each pair. The network returns one score for each pair, and `squeeze` removes the last axis, which then has size 1.
 #
-# The model that is trained below has such a network of its own, which it passes to `look` before it writes each word. Nobody tells this network where to look, so training has to find that out. The task, the number of steps and the seed are the same as before. (The second of the next two cells takes some ten seconds.)
+# The model that is trained below has a network like `score` of its own, which it passes to `look` before it writes each word. Nobody tells this network where to look, so training has to find that out. The task, the number of steps and the seed are the same as before. (The second of the next two cells takes some ten seconds.)
 
 # %% measured
 _, four = copying(4, look)
@@ -128,7 +128,7 @@ _, sixteen = copying(16, look)
 print(f"16 words: {sixteen:4.0%} right")
 
 # %% [markdown]
-# With one look back per word, the same two networks get 16 words right more than eight times out of ten. Is it only that this model is larger? The network that scores and a wider last layer add 4,900 parameters to the 38,800 that were there. A plain model with 72 dimensions has more parameters than that, but in a run of 250 steps it got only 10% of the sequences of 8 words right.
+# With one look back per word, the same two networks get 16 words right more than eight times out of ten. Is it only that this model is larger? The network that scores and a wider last layer add 4,900 parameters to the 38,800 that were there. A plain model with a state of 72 dimensions has more parameters than that, but in one run of 250 steps it got only 10% of the sequences of 8 words right.
 
 # %% measured
 plot.curves(
@@ -162,7 +162,7 @@ plot.heatmap(
 #
 # Attention has solved the problem, but this does not show what the problem was. Three other things could have stopped the plain model: the distance between the first word and the end, too little training, or too much to write.
 #
-# Distance is a serious candidate. The first word can influence the last state only through all the steps in between, and the gradient has to come back through the same steps. How much of it survives in an untrained `nn.GRU`, the kind of recurrent network that our models consist of? Backpropagation starts from a single number, so we take the norm of the last state, `gru(x)[1]`. The cell compares its gradients with respect to the first and the last word, and prints the size of the first divided by that of the second:
+# Distance is a serious candidate. The first word can influence the last state only through all the steps in between, and the gradient has to come back through the same steps. How much of it survives in an untrained `nn.GRU`, the kind of recurrent network that our models consist of? Backpropagation starts from a single number, so we take the norm of the last state, `gru(x)[1]`. The cell prints the size of its gradient with respect to the first word, divided by that with respect to the last:
 
 # %%
 torch.manual_seed(0)
@@ -223,7 +223,7 @@ shares @ states
 #
 # ### Why mix at all?
 #
-# It would be more direct to *pick* the state with the highest score. To see what speaks against picking, ask both ways for a gradient:
+# It would be more direct to *pick* the state with the highest score. What speaks against it? Ask both ways for a gradient:
 
 # %%
 scores = torch.tensor([1.0, 2.0, 4.0, 3.0, 0.5], requires_grad=True)
@@ -273,7 +273,7 @@ reveal("temperature 0.1", "one takes nearly all")
 torch.stack([(scores / t).softmax(dim=-1) for t in (0.1, 1.0, 10.0)])
 
 # %% [markdown]
-# At 0.1 the third entry takes 0.993, which is nearly a hard lookup, but one with a gradient. At 10 all three entries are close to a third.
+# At 0.1 the third entry takes 0.993. This is nearly a hard lookup, but one with a gradient. At 10 all three entries are close to a third.
 #
 # ### Exercise 1.1: a soft lookup
 #
@@ -326,7 +326,7 @@ print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 # %% [markdown]
 # After 200 steps, hardly any date is right without attention, and nearly all of them are right with it. Longer training helps, too, but slowly: in two runs of 2000 steps without attention, fewer than half of the dates were right. The network that scores is not what matters. A dot product in its place does as well.
 #
-# The model cannot have learned the test inputs by heart, since there are over 200,000 different ones, and 200 steps of 64 have shown only 12,800. Give it a date, and look at its weights:
+# The model cannot have learned the test inputs by heart, since there are over 200,000 different ones, and 200 steps of 64 have shown only 12,800. Give the model with attention a date, and look at its weights:
 
 # %%
 text = "28 january 1955"
@@ -344,11 +344,11 @@ plot.heatmap(
 # %% [markdown]
 # Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front. Nobody has told it what a month is.
 #
-# The rows of the hyphens are smeared. A hyphen is at the same position in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space, and the last three columns are the padding. The row of the second 5 has half of its weight on them, because nothing has told the model that there is nothing to read. Lesson 5 shows how to hide the padding.
+# The rows of the hyphens are smeared. A hyphen is at the same position in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot is a space, and the last three columns are the padding. The row of the second 5 has half of its weight on them, because nothing has told the model that there is nothing to read. Lesson 5 shows how to hide the padding.
 #
 # ### What attention changes
 #
-# Attention removes the bottleneck, and it shortens the path as well, because one step leads from every state to the context, however long the sentence is:
+# Attention removes the bottleneck, and it shortens the path as well. One step leads from every state to the context, however long the sentence is:
 
 # %%
 figures.distance()

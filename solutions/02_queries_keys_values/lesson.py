@@ -40,7 +40,7 @@ scores = torch.tensor([0.0, 0.0, 6.0, 0.0, 3.0])
 scores.softmax(dim=-1)
 
 # %% [markdown]
-# Deep learning gets 0.946 of our attention, math 0.047, and each of the other shelves 0.002. On paper softmax never gives exactly zero, so every shelf keeps a little. We carry home not one book but a mixture of all five, most of it from Book 3.
+# Deep learning gets 0.946 of our attention, math 0.047, and even the other shelves keep 0.002 each: on paper softmax never gives exactly zero. We carry home not one book but a mixture of all five.
 #
 # Nobody can read a mixture of books. Vectors, however, can be mixed, and vectors are what we are going to look up. Three things took part in the search, and you know their names from lesson 1:
 #
@@ -117,7 +117,7 @@ plot.mixture(
 )
 
 # %% [markdown]
-# The corners of the triangle are the values. The query q lands at [7, 8], 2q closer to value 3, and −2q, which asks for the opposite, near value 1. The fourth query asks about the third entry of the keys, which the others ignore. Its output, near value 2, stays inside the triangle, too.
+# The query q lands at [7, 8], 2q closer to value 3, and −2q, which asks for the opposite, near value 1. The fourth query asks about the third entry of the keys, which the others ignore. Even its output stays inside the triangle.
 #
 # Now turn a query yourself. Three keys of equal norm lie in a plane, at 0°, 90° and 210°, and the norm of the query is twice theirs. Which angle gives the second key the most weight, and where do two keys get the same weight?
 
@@ -141,9 +141,9 @@ plot.slide(
 )
 
 # %% [markdown]
-# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105° the weight is 0.85, the most on this slider. So the best angle for key 2 is not exactly its own. At 90° the query is closer to key 1 than to key 3, and key 1 takes some of the weight. At 105° it is equally far from both, and the two together take less.
+# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105° the weight is 0.85, the most on this slider. Why not at 90°? There the query is closer to key 1 than to key 3, and key 1 takes some of the weight. At 105° it is equally far from both, and the two together take less.
 #
-# Two keys get the same weight when the query points halfway between them, at 45°, 150° and 285°, and also when it points the opposite way, as it does at 105°. No angle gives one key everything. A query of larger norm would come closer, though on paper it would never get there.
+# Two keys get the same weight when the query points halfway between them, at 45°, 150° and 285°, or the opposite way, as at 105°. No angle gives one key everything. A query of larger norm would come closer, though on paper it would never get there.
 #
 # ### Why a dot product?
 #
@@ -159,7 +159,7 @@ distances = (pointing - around).norm(dim=-1)
 (-(distances**2) / 2).softmax(dim=-1), (around @ pointing).softmax(dim=-1)
 
 # %% [markdown]
-# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer to the query. A key with a large norm is easy to find for every query that points roughly its way, whatever the key contains. A dot product is also cheaper than a distance: one matrix product computes all the scores.
+# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer. A key with a large norm is easy to find, whatever it contains, for every query that points roughly its way. A dot product is also cheaper than a distance, because one matrix product computes all the scores.
 #
 # ## In PyTorch
 #
@@ -263,7 +263,7 @@ def project_qkv(
 # %% [markdown]
 # ### Every query meets every key
 #
-# Now *sat* reads all six keys. A loop takes the dot product of its query with one key at a time:
+# Now *sat* reads all six keys, one at a time:
 
 # %%
 query, key, value = x @ w_q, x @ w_k, x @ w_v
@@ -288,17 +288,17 @@ plot.diagram(
 # %% [markdown]
 # *cat* scores 4, *mat* scores 2, and the rest score nothing. *mat* is a thing but not alive, so it answers half of the question.
 #
-# Every word has a query, not only *sat*. A second loop around the first one gives a table with a row per query and a column per key:
+# Every word has a query, not only *sat*. A second loop gives a table with a row per query and a column per key:
 
 # %%
 torch.stack([torch.stack([q @ k for k in key]) for q in query])  # (L, S)
 
 # %% [markdown]
-# These numbers are called *attention scores*. They can have any size and any sign, and a row may sum to anything. Two loops in Python are slow, so we want a single matrix product that gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one. But our keys are the rows of their matrix. What do we have to do with this matrix first?
+# These numbers are called *attention scores*. They can have any size and any sign. Two loops in Python are slow, so we want a single matrix product that gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one. But our keys are the rows of their matrix. What do we have to do with this matrix first?
 #
 # ### Exercise 2.2: scores
 #
-# This is exercise 0.1 under its proper name. Compute the table of scores with one product, for any number of leading axes. In the checks there are more keys than queries, so that a transposed table is caught by its shape.
+# This is exercise 0.1 under its proper name. Compute the table of scores with one product, for any number of leading axes.
 
 # %% hints attention_scores [markdown]
 # The score of query i with key j is a single number, in row i and column j. What shapes must the two factors have for their product to have `L` rows and `S` columns?
@@ -352,7 +352,7 @@ plot.heatmap(
 # %% [markdown]
 # The key that equals the query gets 0.576 and the other two get 0.212 each, which is $e^2 / (e^2 + 2e)$ and $e / (e^2 + 2e)$. These shares are called the *attention weights*. That name always means the numbers after softmax. The numbers before softmax are the scores.
 #
-# The last step mixes the values, with one row of weights at a time:
+# The last step mixes the values, one row of weights at a time:
 
 # %%
 mixtures = [sum(w * v for w, v in zip(row, v3, strict=True)) for row in weights]
@@ -368,7 +368,7 @@ output
 #
 # Write that line as a function, without a loop, and return the weights as well, because we will want to look at them. Leave the scores as they are. (Some texts divide the scores here, and lesson 3 says why. PyTorch's own attention is not allowed, because you are to write it yourself.)
 #
-# The figure shows all the matrices of our small case. In its first line, the framed row of a query meets the framed column of a key, and their dot product is the framed score. In its second line, the framed row of weights mixes the rows of the values into the framed output.
+# The figure shows all the matrices of our small case. In its first line, the framed row of a query meets the framed column of a key, and their dot product is the framed score. In its second line, the framed row of weights mixes the values into the framed output.
 
 # %%
 q_names, k_names = ["q1", "q2"], ["k1", "k2", "k3"]
@@ -500,7 +500,7 @@ square = torch.randn(4, 4, generator=torch.Generator().manual_seed(0))
 #
 # **An axis counted from the front.** In a single matrix of scores `dim=1` runs over the keys. With a batch in front it runs over the queries, and with a batch and heads it runs over the heads, whereas `dim=-1` always runs over the keys.
 #
-# **Reading weights as importance.** A weight says how large a share of a value was taken, but not how large the value was. Take three values, one of which has a small norm:
+# **Reading weights as importance.** A weight says how large a share of a value was taken, but not how large the value was. Take three values, the first with the largest weight and the smallest norm:
 
 # %%
 shares, norms = torch.tensor([0.7, 0.2, 0.1]), torch.tensor([0.01, 2.0, 3.0])

@@ -29,7 +29,7 @@ for head_dim in (4, 64, 1024):
     print(f"{head_dim:5}", (k @ q).softmax(dim=-1))
 
 # %% [markdown]
-# Read the rows from top to bottom. In dimension 4 one key, the *favorite*, gets a weight of 0.548, and the other four share the rest. In dimension 64 the favorite already has 0.998, and in dimension 1024 it has everything. Attention has turned into picking a single key.
+# In dimension 4 one key, the *favorite*, gets a weight of 0.548, and the other four share the rest. In dimension 64 the favorite already has 0.998, and in dimension 1024 it has everything. Attention has turned into picking a single key.
 #
 # The keys are noise in all three rows, so nothing in them can have become more certain. All the certainty must have come from the dimension of the vectors. But how?
 #
@@ -66,7 +66,7 @@ weights = (scores / 2).softmax(dim=-1)
 weights, weights @ torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 
 # %% [markdown]
-# The weights are one sixth, one third and one half, and the output is [7, 8] again. That $\sqrt4$ undoes exactly the doubling of lesson 2 is a coincidence. In every example, however, the division shrinks all differences between scores by the same factor. The order of the keys stays as it was, and the preference among them becomes milder.
+# The weights are one sixth, one third and one half, and the output is [7, 8] again. (That $\sqrt4$ undoes exactly the doubling of lesson 2 is a coincidence.) In every example the division shrinks all differences between scores by the same factor. The order of the keys stays as it was, and the preference among them becomes milder.
 #
 # ## In PyTorch
 #
@@ -151,7 +151,7 @@ def score_std(d_k: int, n: int, generator: torch.Generator) -> tuple[float, floa
 # %% [markdown]
 # ### Three ways to scale, side by side
 #
-# To see all of this at once, we take five values of the dimension and multiply the scores by one of three factors: 1, $1/\sqrt d$ or $1/d$. (From here on, $d$ is short for $d_k$. It is `head_dim` in code and `D` in shapes.)
+# Let us take five values of the dimension and multiply the scores by one of three factors: 1, $1/\sqrt d$ or $1/d$. (From here on, $d$ is short for $d_k$. It is `head_dim` in code and `D` in shapes.)
 
 # %%
 DIMENSIONS = (4, 16, 64, 256, 1024)
@@ -219,11 +219,11 @@ plot.slide(
 )
 
 # %% [markdown]
-# With these random numbers, it first happens at d = 8, where the leading key gets 0.98. That is luck: at 16 the largest weight is back to 0.52. From 256 on one key has everything. If you move the slider, watch also *which* key leads. The leader keeps changing while $d$ doubles, because it depends on the random numbers alone.
+# With these random numbers, it first happens at d = 8, where the leading key gets 0.98. That is luck: at 16 the largest weight is back to 0.52. From 256 on one key has everything. If you move the slider, watch also *which* key leads. The leader keeps changing, because it depends on the random numbers alone.
 #
 # ### What a saturated softmax does to learning
 #
-# So far a hard softmax may look like a matter of taste. It becomes a problem when the model has to learn. On its way back to the queries and keys a gradient has to pass through softmax, and how much of it passes depends on how much a weight changes when its score changes.
+# So far a hard softmax may look like a matter of taste. It becomes a problem when the model has to learn. On its way back to the queries and keys a gradient has to pass through softmax. How much of it passes depends on how strongly a weight responds to its score.
 #
 # Begin with two keys. With the scores $s_1$ and $s_2$, the first has the weight $w = 1/(1 + e^{s_2 - s_1})$. The derivative of $w$ with respect to $s_1$ is $w(1 - w)$. It says how fast the weight rises with its score:
 
@@ -310,7 +310,7 @@ def softmax_jacobian(weights: Tensor) -> Tensor:
 # %% [markdown]
 # ### Exercise 3.4: attention with scale
 #
-# What this does to learning is a question for a model that learns, and for that we need attention with a scale. It is lesson 2's function with one more argument, `scale`, by which the scores are *multiplied*. If `scale` is None, use $1/\sqrt{d_k}$. PyTorch's own attention is not allowed, because it is what you are building. Here is a small case to compare your function with:
+# To see what this does to learning, we need a model, and for the model we need attention with a scale. It is lesson 2's function with one more argument, `scale`, by which the scores are *multiplied*. If `scale` is None, use $1/\sqrt{d_k}$. PyTorch's own attention is not allowed, because it is what you are building. Here is a small case to compare your function with:
 
 # %%
 query = torch.tensor([[1.0, 0.5, -0.5, 0.2]])  # (L, D) = (1, 4)
@@ -323,7 +323,7 @@ functional.scaled_dot_product_attention(query, key, value)
 # %% [markdown]
 # This is PyTorch's own function, which scales by default and does not return its weights. On paper, the scores are 1.37, −0.28 and 1.51. Divided by $\sqrt4 = 2$, they are 0.685, −0.14 and 0.755, and the weights are 0.398, 0.175 and 0.427.
 #
-# Think also about *where* to multiply. The scores are a table of L × S numbers. But since $(c\,q) \cdot k = c\,(q \cdot k)$, you could scale the query instead, which has L × D numbers. For one query and a thousand keys of dimension 64, that is 64 multiplications instead of a thousand, and the result is the same up to rounding.
+# Think also about *where* to multiply. Since $(c\,q) \cdot k = c\,(q \cdot k)$, you could scale the query instead of its scores. With a thousand keys of dimension 64, that takes 64 multiplications instead of a thousand, and the result is the same up to rounding.
 
 # %% hints scaled_attend [markdown]
 # Which of the three inputs tell you how many terms a dot product has? Is that the same number as the dimension of the values?
@@ -372,7 +372,7 @@ def lookup_batch(
 
 
 # %% [markdown]
-# The model is a single attention layer. The symbol that is asked for is the query, the symbols that are shown are the keys, and their labels are the values. The model has to learn two things. Its query and key matrices must lead the query for a symbol to the key of the same symbol, and its last matrix must read the label off the mixture of values. The entries of queries and keys are initialized to have variance 1, the case that the square root is made for.
+# The model is a single attention layer. The symbol that is asked for is the query, the symbols that are shown are the keys, and their labels are the values. The query and key matrices must learn to lead the query for a symbol to the key of the same symbol. The last matrix must learn to read the label off the mixture of values. The entries of queries and keys are initialized to have variance 1, the case that the square root is made for.
 
 
 # %%
@@ -440,7 +440,7 @@ for name, (losses, gradient) in runs.items():
 reveal("the first gradient without scaling", "larger")
 
 # %% [markdown]
-# Without scaling, the loss does not get below 0.3 in 300 steps, and yet the first gradient of that run was the *largest* of the three. The sentence looks only at how softmax responds to its scores. But training changes the matrices, and the scores change because of that. Without the division by $\sqrt{256} = 16$, the same change in the query matrix changes the scores sixteen times as much. Softmax passes on less of that change, but not sixteen times less, so the gradient, which is the product of both factors, is larger.
+# Without scaling, the loss does not get below 0.3 in 300 steps, and yet the first gradient of that run was the *largest* of the three. The sentence looks only at how softmax responds to its scores. But training changes the matrices, and the scores change because of that. Without the division by $\sqrt{256} = 16$, the same change in the query matrix changes the scores sixteen times as much. Softmax passes on less of that change, but not sixteen times less, so the gradient is larger.
 
 
 # %%
@@ -471,7 +471,7 @@ print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 #
 # <details><summary>Why four times and not sixteen, and who divides by $d$</summary>
 #
-# A score is a product of a query and a key. If both have moved four times as far, their product has moved up to sixteen times as far. The argument says only that this is possible. The run shows that it happens.
+# A score is a product of a query and a key. If both have moved four times as far, their product has moved up to sixteen times as far. The argument says only that this is possible, and the run shows that it happens.
 #
 # Some very wide models divide by $d$ on purpose (Yang et al., below). Once training has lined a query up with its key, the products no longer cancel, and their sum grows with $d$ itself and not with its root. For such vectors it is the division by $d$ that keeps scores the same in every dimension.
 #
@@ -555,7 +555,7 @@ figures.exchanged(
 #
 # "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish. It was the largest of all. What vanishes is the gradient of each query that has decided, and that is enough to make learning crawl.
 #
-# All of this is one task, one optimizer and 300 steps. From two other starts and with two other learning rates, A learned and B did not.
+# All of this is one task, one optimizer and 300 steps. From two other starts, and with two other learning rates, A learned and B did not.
 #
 # ### Optional: what is left for the query
 #
@@ -700,7 +700,7 @@ scores.grad
 recap()
 
 # %% [markdown]
-# Did one of your predictions go wrong? If it was the one about the first gradient, remember the common story. Here that gradient was four times as large without scaling.
+# Did one of your predictions go wrong? If it was the one about the first gradient, you may have trusted the common story. Here that gradient was four times as large without scaling.
 #
 # ## Questions
 #

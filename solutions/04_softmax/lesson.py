@@ -79,7 +79,7 @@ shifted = (table - table.max()).exp()
 shifted / shifted.sum(dim=-1, keepdim=True)
 
 # %% [markdown]
-# The first row is right, but in the second all exponentials are $e^{-2001}$ or less, which a computer rounds to 0, and 0 divided by 0 is `nan` again. So each row needs its own largest score.
+# The first row is right, but in the second all exponentials are $e^{-2001}$ or less. A computer rounds them to 0, and 0 divided by 0 is `nan` again. So each row needs its own largest score.
 #
 # ### Exercise 4.1: a softmax that does not overflow
 #
@@ -118,7 +118,7 @@ scores = torch.tensor([0.0, 1.0, 2.0])
 torch.stack([(scores / t).softmax(dim=-1) for t in (0.25, 1.0, 4.0)])
 
 # %% [markdown]
-# At a temperature of a quarter, the largest score takes 0.98 of the weight. At 4 it leads with only 0.42, ahead of 0.33 and 0.25. As $T$ goes to 0, attention picks a single value, and as $T$ grows, it averages them all.
+# At a temperature of a quarter, the largest score takes 0.98 of the weight, and at 4 only 0.42. As $T$ goes to 0, attention picks a single value, and as $T$ grows, it averages them all.
 #
 # You have seen this knob under another name. A query that is twice as long doubles all of its scores, as a temperature of a half does. So a model that learns its queries also learns how sharp each of them is. Where queries and keys are divided by their norms before they are compared (*QK-norm*, lesson 3), a temperature takes over this task.
 
@@ -154,7 +154,7 @@ plot.slide(
 )
 
 # %% [markdown]
-# A program that wants only the winner, or nearly so, may ask for a temperature of 0.0001. Here it does so in float16, whose largest number is 65504:
+# A program that wants only the winner may ask for a temperature of 0.0001. Here it does so in float16, whose largest number is 65504:
 
 # %%
 half = torch.tensor([20.0, 19.0, 7.0], dtype=torch.float16)
@@ -195,7 +195,7 @@ def temperature_softmax(x: Tensor, temperature: float, dim: int = -1) -> Tensor:
 # %% [markdown]
 # ### How concentrated is a row?
 #
-# How far is a row from picking, and how far from averaging? The largest weight alone cannot tell [0.5, 0.5, 0] from [0.5, 0.25, 0.25], which is more spread out. A better measure uses all the weights. Lesson 0 had −ln p, which is 0 for p = 1 and large for a small p. The mean of −ln w over all keys, in which each key counts by its weight w, is called the *entropy*
+# How far is a row from picking, and how far from averaging? The largest weight alone cannot tell [0.5, 0.5, 0] from [0.5, 0.25, 0.25], which is more spread out. A better measure starts from −ln p of lesson 0, which is 0 for p = 1 and large for a small p. The mean of −ln w over all keys, in which each key counts by its weight w, is called the *entropy*
 #
 # $$H(w) = -\sum_i w_i \ln w_i .$$
 #
@@ -208,14 +208,14 @@ w = torch.tensor([[0.5, 0.5 - 1e-9, 1e-9], [0.5, 0.25, 0.25], [1 / 3, 1 / 3, 1 /
 # %% [markdown]
 # The first row, spread evenly over two keys, has an entropy of 0.693, which is ln 2. The last row, spread evenly over three, has 1.099, which is ln 3. The second row lies in between. You can read $e^H$ as the effective number of keys, which is 2, 2.8 and 3 here.
 #
-# The first row has a 1e-9 where it should have a 0, because the formula, as it is written, fails on an exact 0:
+# The first row has a 1e-9 where it should have a 0, because the formula fails on an exact 0:
 
 # %%
 w = torch.tensor([0.5, 0.5, 0.0])
 w.log(), w * w.log()
 
 # %% [markdown]
-# The logarithm of 0 is −∞, and 0 times −∞ is `nan`. On paper $w \ln w$ goes to 0 as $w$ does, so a weight of 0 should contribute nothing. Exact zeros do occur, because tiny weights round to 0, and the next lesson will produce zeros on purpose.
+# The logarithm of 0 is −∞, and 0 times −∞ is `nan`. On paper $w \ln w$ goes to 0 as $w$ does, so a weight of 0 should contribute nothing. Exact zeros do occur: tiny weights round to 0, and the next lesson will produce zeros on purpose.
 #
 # Replacing the `nan` in the result would fix the value. What would it do to the gradient?
 
@@ -226,7 +226,7 @@ entropy.backward()
 entropy.detach(), w.grad
 
 # %% [markdown]
-# The entropy is right, ln 2, but the last gradient is `nan`. On the way back, `nan_to_num` passes a gradient of 0 to the product, the product multiplies it by ln 0, and 0 times −∞ is `nan` again. The true slope of $-w \ln w$ at 0 is infinite, so any finite gradient there is a choice, but a finite one lets training go on.
+# The entropy is right, ln 2, but the last gradient is `nan`. On the way back, `nan_to_num` passes a gradient of 0 to the product, the product multiplies it by ln 0, and 0 times −∞ is `nan` again. The true slope of $-w \ln w$ at 0 is infinite, so any finite gradient there is a choice. But a finite one lets training go on.
 #
 # ### Exercise 4.3: entropy
 #
@@ -277,9 +277,9 @@ def attention_entropy(weights: Tensor) -> Tensor:
 # | the old, rescaled: times $\tfrac13$ | ln 3 | $\tfrac13$ | $[2, 0]$ |
 # | with the second piece | ln 3 | $\tfrac13 + \tfrac23 + 1 = 2$ | $[2, 0] + \tfrac23[0, 6] + 1\,[12, 12] = [14, 16]$ |
 #
-# The factor in the second row is $e^{0 - \ln 3} = \tfrac13$. The last step is to divide, and [14, 16] / 2 is [7, 8], which is the output that these scores and values gave in lesson 2.
+# The factor in the second row is $e^{0 - \ln 3} = \tfrac13$. The last step is to divide, and [14, 16] / 2 is [7, 8], the output that you know from lesson 2.
 #
-# It would need less bookkeeping to run attention on each piece by itself and average the two outputs. For the two pieces of the table, the average and the right output are these:
+# Would it not be simpler to run attention on each piece by itself and to average the two outputs? Here are the average and the right output:
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -291,7 +291,7 @@ pieces = [(scores[:1], values[:1]), (scores[1:], values[1:])]
 )
 
 # %% [markdown]
-# The result is [6.6, 4.8] and not [7, 8]. Each piece has shared out a whole unit of attention among its own keys, although there is only one unit for all of them together. A piece's part of that unit is proportional to its sum of exponentials, which the average ignores.
+# The result is [6.6, 4.8] and not [7, 8]. Each piece has shared out a whole unit of attention, although there is only one unit for all of them together. A piece's part of that unit is proportional to its sum of exponentials, which the average ignores.
 #
 # ### Exercise 4.4: attention in one pass
 #
@@ -331,11 +331,11 @@ def streaming_attend(scores: Tensor, values: Tensor, chunk: int) -> Tensor:
 # %% [markdown]
 # ### What the loop is good for
 #
-# The way in which your loop updates the largest score and the sum is called *online softmax*. For many queries at once, and laid out for a GPU, it is the core of FlashAttention, to which lesson 10 returns.
+# The way in which your loop updates the largest score and the sum is called *online softmax*. For many queries at once, and laid out for a GPU, it is the core of FlashAttention (lesson 10).
 #
 # ## What can go wrong
 #
-# **An overflow before softmax.** A stable softmax does not help if the scores are infinite before they reach it. A dot product of large entries in 64 dimensions can exceed float16's largest number, too:
+# **An overflow before softmax.** A stable softmax does not help if the scores are infinite before they reach it. A dot product of large entries can exceed float16's largest number, too:
 
 # %%
 q = torch.full((64,), 40.0, dtype=torch.float16)
@@ -350,7 +350,7 @@ q @ q, (q / 8) @ q
 # %% [markdown]
 # ## What you learned
 #
-# This lesson was about the second of the three steps. Your softmax no longer overflows, it can be as sharp or as even as you like, and it works on scores that arrive in pieces.
+# This lesson was about the second of the three steps, sharing out.
 #
 # | | what it is | what to remember |
 # |---|---|---|
@@ -363,7 +363,7 @@ q @ q, (q / 8) @ q
 recap()
 
 # %% [markdown]
-# Your two predictions were about a shift and about a factor. A shift changes nothing, which prevents overflow. A factor does change the weights, which is how a temperature works.
+# Your two predictions were about a shift and a factor. A shift changes nothing, and that is why it can prevent overflow. A factor does change the weights, as a temperature does.
 #
 # ## Questions
 #

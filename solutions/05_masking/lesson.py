@@ -33,7 +33,7 @@ def flips(n: int, seed: int) -> Tensor:
 flips(3, seed=0)
 
 # %% [markdown]
-# Each row is one sequence of flips. The model is the attention of lessons 2 and 3, for which it uses PyTorch's own `scaled_dot_product_attention`. In front of it, two tables turn a flip and its position into a vector. Behind it, a matrix turns the output into two logits, one for each side of the coin.
+# Each row is one sequence of flips. The model is the attention of lessons 2 and 3, as PyTorch's own `scaled_dot_product_attention`. In front of it, two tables turn a flip and its position into a vector. Behind it, a matrix turns the output into two logits, one for each side of the coin.
 
 
 # %%
@@ -83,7 +83,7 @@ reveal("right guesses", "always")
 print(f"right: {accuracy:.0%}")
 
 # %% [markdown]
-# The model predicts a fair coin, every time, on fresh flips. (It has met nearly all of the 256 possible sequences in training. That is no help, because after each beginning both sides come equally often.) Before you bet on it, let the model guess as it would have to in a real game, where the later flips have not happened yet. Show it the first five flips and ask for the sixth:
+# The model predicts a fair coin, every time, on fresh flips. Before you bet on it, let the model guess as it would have to in a real game, where the later flips have not happened yet. Show it the first five flips and ask for the sixth:
 
 # %%
 guess = model(x[:, :5])[:, -1].argmax(dim=-1)
@@ -128,7 +128,7 @@ moved(Guesser(), mask=None)
 #
 # ### Three ways to hide a key
 #
-# A query has the scores 0, ln 2 and ln 3, and therefore the weights $\tfrac16, \tfrac13, \tfrac12$. The third key is to be hidden from it. The most obvious way is to set the weight of that key to 0.
+# A query has the scores 0, ln 2 and ln 3, and therefore the weights $\tfrac16, \tfrac13, \tfrac12$. The third key is to be hidden from it. The most obvious way is to set its weight to 0.
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -136,7 +136,7 @@ may_look = torch.tensor([True, True, False])
 scores.softmax(dim=-1) * may_look
 
 # %% [markdown]
-# The hidden key gets nothing, but the other two weights sum to only a half. The exponential of the hidden key was part of the sum by which they were divided. In this way the hidden key still influences the result.
+# The hidden key gets nothing, but the other two weights sum to only a half. The exponential of the hidden key was part of the sum by which they were divided, so the hidden key still influences the result.
 #
 # The second way is to set the key's score to 0, before softmax. **Predict** the weight of the hidden key.
 
@@ -174,7 +174,7 @@ for hidden in (math.log(3), 200.0):
 #
 # ### The future
 #
-# A *mask* is a boolean table with a row per query and a column per key. In these lessons, as in `scaled_dot_product_attention`, **`True` means that this query may look at this key**. If no query may look ahead, query i may look at keys 0 to i. The entries that are `True` form a triangle, which is called a *causal mask*.
+# A *mask* is a boolean table with a row per query and a column per key. In these lessons, as in `scaled_dot_product_attention`, **`True` means that this query may look at this key**. If no query may look ahead, query i may look at keys 0 to i. The entries that are `True` form a triangle, called a *causal mask*.
 
 # %%
 causal = torch.ones(3, 3, dtype=torch.bool).tril()
@@ -198,9 +198,9 @@ plot.heatmap(
 weights @ v, scores.softmax(dim=-1) @ v
 
 # %% [markdown]
-# Token 0 can see only itself, so its output is its own value, [1, 2, 3], whereas token 1 mixes two values. The last row is the same with and without the mask, because the last token may see everything anyway.
+# Token 0 can see only itself, so its output is its own value, [1, 2, 3]. The last row is the same with and without the mask, because the last token may see everything anyway.
 #
-# Now train the coin model again, this time with the mask, and put it through both tests.
+# Now train the coin model again, with the mask, and put it through both tests.
 
 # %%
 mask = torch.ones(8, 8, dtype=torch.bool).tril()
@@ -212,7 +212,7 @@ moved(honest, mask)
 # %% [markdown]
 # The model is right half of the time, as it should be. In the leak test only the last output has moved, the one that belongs to the changed flip itself.
 #
-# So far there were as many queries as keys. In lesson 10 a model will write one token at a time and keep the keys and values of the earlier tokens in a *KV cache*, so only the new tokens have queries. Since the *last* query belongs to the *last* key, the staircase of the mask then ends in the bottom right corner:
+# So far there were as many queries as keys. In lesson 10 a model will write one token at a time and keep the earlier keys and values in a *KV cache*, so only the new tokens have queries. Since the *last* query belongs to the *last* key, the staircase of the mask then ends in the bottom right corner:
 
 # %%
 plot.masks(
@@ -321,9 +321,9 @@ plot.masks(
 )
 
 # %% [markdown]
-# The fourth mask is called a *sliding window*, in which each query sees itself and the token before it. The last mask is for packed texts: two texts share a row, tokens 0 to 2 and tokens 3 and 4, and neither may look into the other. If a program packs the requests of two users into one row without this mask, the model can answer one of them with what it has read in the other's text.
+# The fourth mask is called a *sliding window*, in which each query sees itself and the token before it. The last mask is for packed texts. Tokens 0 to 2 and tokens 3 and 4 are two texts in one row, and neither may look into the other. If a program packs the requests of two users into one row without this mask, the model can answer one of them with what it has read in the other's text.
 #
-# In the third mask, queries 3 and 4 are padding themselves, and what they get is ignored later. The rows of the real tokens, 0 to 2, are the same as in the causal mask, which hides the padding already because it comes last. You need a padding mask only if the padding comes first, or if there is no causal mask.
+# In the third mask, queries 3 and 4 are padding themselves, and what they get is ignored later. The rows of the real tokens, 0 to 2, are the same as in the causal mask. Padding that comes last is in the future of every real token, so the causal mask hides it already. You need a padding mask only if the padding comes first, or if there is no causal mask.
 #
 # ### Exercise 5.3: combine masks
 #
@@ -382,7 +382,7 @@ plot.click_mask(
 )
 
 # %% [markdown]
-# Older code writes −1,000,000,000 instead of −∞. Above the figure you saw that softmax turns three such scores into one third each. That avoids the `nan` and puts something worse in its place: the query now looks at all the hidden keys equally. Padding enters the output, and nothing warns you. (In float16, whose largest number is 65504, `masked_fill` rejects a billion.)
+# Older code writes −1,000,000,000 instead of −∞. Above the figure you saw that softmax turns three such scores into one third each. That avoids the `nan` and puts something worse in its place: the query now looks at all the hidden keys equally. Padding enters the output, and nothing warns you.
 #
 # In these lessons a query that may look at nothing gives weight to nothing. Its output is 0, and no hidden key can influence any result. PyTorch's function follows this convention in the version that this course uses, while earlier versions returned `nan`:
 
@@ -392,7 +392,7 @@ mask = torch.tensor([[True, True, False], [False, False, False], [True, True, Tr
 functional.scaled_dot_product_attention(q, k, v, mask)
 
 # %% [markdown]
-# Query 1 gets zeros. To produce such zeros, it is tempting to let softmax return its `nan` and to replace it with 0 afterward. The weights are then right, but does the gradient survive? Try it on an empty row that is hidden in two ways, first by *adding* −∞ to the scores and then by *overwriting* the scores with −∞.
+# Query 1 gets zeros. To produce such zeros, it is tempting to let softmax return its `nan` and to replace it with 0 afterward. The weights are then right, but does the gradient survive? Try it on an empty row that is hidden in two ways, first by *adding* −∞ to the scores and then by *overwriting* them with −∞.
 
 # %%
 everything = torch.ones(3, dtype=torch.bool)
@@ -446,7 +446,7 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 # %% [markdown]
 # ### Everything together
 #
-# Scores, scale, mask, softmax, values: these are all the steps of attention. Later lessons will turn the queries and keys or add a bias to the scores, but the order of the steps stays the same.
+# Scores, scale, mask, softmax, values: these are all the steps of attention. Later lessons add to them, but their order stays the same.
 #
 # ### Exercise 5.5: scaled dot-product attention
 #
@@ -548,7 +548,7 @@ sdpa(q, k, v, is_causal=True)[0], sdpa(q, k, v)[0]
 #
 # ### The test that was fooled
 #
-# The test at the beginning of this lesson changes the last flip and asks which earlier outputs move. Here is an attention that passes it. Its mask is causal, except that query 0 may also look at key 2:
+# The test at the beginning of this lesson changes only the last flip. Here is an attention that passes it. Its mask is causal, except that query 0 may also look at key 2:
 
 # %%
 hole = torch.ones(5, 5, dtype=torch.bool).tril()
@@ -564,7 +564,7 @@ functional.scaled_dot_product_attention(x, x, x, hole)[:, :4, 0]
 #
 # ### Exercise 5.6: the leak test
 #
-# Write a leak test that changes every token and looks at every earlier output. It can miss a leak that is smaller than its tolerance, or one that shows only with particular tokens, so `False` means "none found". This test is the tool to reach for whenever a model learns suspiciously well, and lesson 11 uses it to find bugs.
+# Write a leak test that changes every token and looks at every earlier output. It can miss a leak that is smaller than its tolerance, or one that shows only with particular tokens, so `False` means "none found". Reach for this test whenever a model learns suspiciously well. Lesson 11 uses it to find bugs.
 
 # %% hints leaks [markdown]
 # An output may depend on its own token and on earlier ones. If you change token t, which outputs are allowed to move, and which are not?
@@ -599,7 +599,7 @@ def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> b
 # %% [markdown]
 # ## What you learned
 #
-# This lesson has changed the second step once more. A query now shares out its attention among the keys that it may see. If there are no such keys, its output is 0.
+# This lesson has changed the second step once more. A query now shares out its attention among the keys that it may see.
 #
 # | | rule | what to remember |
 # |---|---|---|
