@@ -43,7 +43,7 @@ figures.bottleneck()
 # %% [markdown]
 # Our states have 64 dimensions. Is that enough to remember 4 words, or 8, or 16? The model is in `translator.py` beside this notebook, but nothing below depends on its details.
 #
-# During training the decoder is told the right previous word instead of its own guess. This is called *teacher forcing*. In the test it is on its own with 500 new sequences, and a sequence counts as right only if every word in it is right. Gradients of recurrent networks are sometimes huge, so a gradient whose norm (length) is above 1 is scaled down to norm 1. This is called *gradient clipping*.
+# During training the decoder is told the right previous word instead of its own guess, which is called *teacher forcing*. In the test it is on its own with 500 new sequences, and a sequence counts as right only if every word in it is right. Gradients of recurrent networks are sometimes huge, so a gradient whose norm (length) is above 1 is scaled down to norm 1 (*gradient clipping*).
 
 
 # %%
@@ -81,7 +81,7 @@ for length, share in zip(LENGTHS, plain, strict=True):
 #
 # ### Looking back
 #
-# While it read, the encoder computed a state after every word, and all but the last were thrown away. Suppose that we keep them. Each time the decoder is about to write, it looks at *all* the states, decides how much each of them matters *now*, and mixes them in those proportions. The mixture is called the *context*. The decoder writes from its own state and the context.
+# While it read, the encoder computed a state after every word, and all but the last were thrown away. Suppose that we keep them. Each time the decoder is about to write, it looks at *all* the states, decides how much each of them matters *now*, and mixes them in those proportions. The decoder then writes from its own state and this mixture, which is called the *context*.
 
 # %%
 figures.attention([0.7, 0.0, 2.5, 1.4, 0.0])
@@ -98,7 +98,7 @@ context = sum(weight * one for weight, one in zip(weights, states, strict=True))
 weights.detach(), context.shape
 
 # %% [markdown]
-# That is the whole step. Since the network is untrained, all five weights are near a fifth. The version below does the same for a whole batch: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each. The comment at the end of each line gives the resulting shape.
+# That is the whole step, and since the network is untrained, all five weights are near a fifth. The version below does the same for a whole batch: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each. The comment at the end of each line gives the resulting shape.
 
 
 # %%
@@ -116,7 +116,7 @@ def look(score: nn.Module, state: Tensor, states: Tensor) -> tuple[Tensor, Tenso
 # %% [markdown]
 # The first line pairs the decoder's state with every word: `state[:, None]` inserts an axis of size 1, and `expand_as` repeats the state along it. `cat` joins the two halves of each pair. The network returns one score for each pair, and `squeeze` removes the last axis, which then has size 1.
 #
-# The model that is trained below has a network like `score` of its own, which it passes to `look` before it writes each word. Nobody tells this network where to look, so training has to find that out. The task, the number of steps and the seed are the same as before. (The second of the next two cells takes some ten seconds.)
+# The model that is trained below has a network like `score` of its own, which it passes to `look` before it writes each word. Nobody tells this network where to look, so training has to find that out. The task, the number of steps and the seed are the same as before.
 
 # %% measured
 _, four = copying(4, look)
@@ -156,7 +156,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Each word that the decoder writes gets a context of its own, made mostly from the word that is needed. This is the whole idea of *attention*. Bahdanau, Cho and Bengio published it in 2014, to get rid of exactly this bottleneck.
+# Each word that the decoder writes gets a context of its own, made mostly from the word that is needed. This is the whole idea of *attention*, which Bahdanau, Cho and Bengio published in 2014 to get rid of exactly this bottleneck.
 #
 # ### Was it the bottleneck?
 #
@@ -205,7 +205,7 @@ for length in (8, 16):
 # %% [markdown]
 # Writing 16 words is no problem, as long as only four have to be remembered. With three times the training, the model for 8 words is right in about half of the cases. That is far better than before and far from good. The model for 16 words is still never right.
 #
-# What stopped the model, then? Given 750 steps, it can keep four words over a distance of 16, and it can write 16 words if only four of them are different. What it has not learned, even then, is to *keep* 16 words in one state. This is the bottleneck.
+# What stopped the model, then? Given 750 steps, it can keep four words over a distance of 16, and it can write 16 words if only four of them are different. What it has not learned, even then, is to *keep* 16 words in one state, and this is the bottleneck.
 #
 # A state of 64 numbers has room for the words. But the model would have to find a way to store them all in one vector, and that is too hard to learn in so few steps. More training moves the limit a little. Attention moves it a long way.
 #
@@ -223,7 +223,7 @@ shares @ states
 #
 # ### Why mix at all?
 #
-# It would be more direct to *pick* the state with the highest score. What speaks against it? Ask both ways for a gradient:
+# It would be more direct to *pick* the state with the highest score. To see what speaks against it, ask both ways for a gradient:
 
 # %%
 scores = torch.tensor([1.0, 2.0, 4.0, 3.0, 0.5], requires_grad=True)
@@ -233,13 +233,13 @@ print("picking passes a gradient to the scores:", picked.requires_grad)
 print("mixing passes a gradient to the scores: ", mixed.requires_grad)
 
 # %% [markdown]
-# Picking passes nothing back, because a slightly higher score changes nothing until it suddenly changes everything. Gradient descent has nothing to follow. When states are mixed, a score that rises a little moves the context a little, and a gradient needs no more than that.
+# Picking passes nothing back, because a slightly higher score changes nothing until it suddenly changes everything, and gradient descent has nothing to follow. When states are mixed, a score that rises a little moves the context a little, and a gradient needs no more than that.
 #
 # ## In PyTorch
 #
 # ### A lookup that can be trained
 #
-# Leave the translator for a moment and look at this step alone, as a lookup in a table. A *query* says what is wanted. Each entry of the table has a *key*, by which the entry is found, and a *value*, which is what the lookup returns. In the translator the decoder's state was the query, and each encoder state was both key and value. Lesson 2 will separate these two roles. The score of an entry is easier to compute here: it is the dot product of its key with the query.
+# Leave the translator for a moment and look at this step alone, as a lookup in a table. A *query* says what is wanted. Each entry of the table has a *key*, by which the entry is found, and a *value*, which is what the lookup returns. In the translator the decoder's state was the query, and each encoder state was both key and value, two roles that lesson 2 will separate. The score of an entry is easier to compute here: it is the dot product of its key with the query.
 
 # %%
 key = torch.tensor([[4.0, 0], [0, 4], [3, 3]])
@@ -273,7 +273,7 @@ reveal("temperature 0.1", "one takes nearly all")
 torch.stack([(scores / t).softmax(dim=-1) for t in (0.1, 1.0, 10.0)])
 
 # %% [markdown]
-# At 0.1 the third entry takes 0.993. This is nearly a hard lookup, but one with a gradient. At 10 all three entries are close to a third.
+# At 0.1 the third entry takes 0.993, which is nearly a hard lookup, but one with a gradient. At 10 all three are close to a third.
 #
 # ### Exercise 1.1: a soft lookup
 #
@@ -344,7 +344,7 @@ plot.heatmap(
 # %% [markdown]
 # Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front. Nobody has told it what a month is.
 #
-# The rows of the hyphens are smeared. A hyphen is at the same position in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot is a space, and the last three columns are the padding. The row of the second 5 has half of its weight on them, because nothing has told the model that there is nothing to read. Lesson 5 shows how to hide the padding.
+# The rows of the hyphens are smeared, because a hyphen is at the same position in every date and the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot is a space, and the last three columns are the padding. The row of the second 5 has half of its weight on them, because nothing has told the model that there is nothing to read. Lesson 5 shows how to hide the padding.
 #
 # ### What attention changes
 #
@@ -366,7 +366,7 @@ figures.distance()
 # | work for n words | grows with n | grows with n², since every word looks at every word |
 # | what you can look at | states that nobody can read | the attention weights, which show where a vector was mixed from, though not why |
 #
-# The translator used both: a recurrent network, which knows the order of the words, and attention, which connects words that are far apart. In 2017 the recurrent part was dropped. Lesson 2 builds what remained.
+# The translator used both: a recurrent network, which knows the order of the words, and attention, which connects words that are far apart. In 2017 the recurrent part was dropped, and lesson 2 builds what remained.
 #
 # ### Optional: two ways to score
 #

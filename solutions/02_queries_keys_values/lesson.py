@@ -42,7 +42,7 @@ scores.softmax(dim=-1)
 # %% [markdown]
 # Deep learning gets 0.946 of our attention, math 0.047, and even the other shelves keep 0.002 each: on paper softmax never gives exactly zero. We carry home not one book but a mixture of all five.
 #
-# Nobody can read a mixture of books. Vectors, however, can be mixed, and vectors are what we are going to look up. Three things took part in the search, and you know their names from lesson 1:
+# Nobody can read a mixture of books, but vectors can be mixed, and vectors are what we look up. Three things took part in the search, and you know their names from lesson 1:
 #
 # | | in a database | in a translation network | as if the word spoke |
 # |---|---|---|---|
@@ -117,7 +117,7 @@ plot.mixture(
 )
 
 # %% [markdown]
-# The query q lands at [7, 8], 2q closer to value 3, and −2q, which asks for the opposite, near value 1. The fourth query asks about the third entry of the keys, which the others ignore. Even its output stays inside the triangle.
+# The query q lands at [7, 8], 2q closer to value 3, and −2q, which asks for the opposite, near value 1. The fourth query asks about the third entry of the keys, which the others ignore, and even its output stays inside the triangle.
 #
 # Now turn a query yourself. Three keys of equal norm lie in a plane, at 0°, 90° and 210°, and the norm of the query is twice theirs. Which angle gives the second key the most weight, and where do two keys get the same weight?
 
@@ -163,7 +163,7 @@ distances = (pointing - around).norm(dim=-1)
 #
 # ## In PyTorch
 #
-# Our sentence is *the cat sat on the mat*. Each word is a row of five numbers. They say whether the word is an article, a noun, a verb or a preposition, and whether it is alive. These are toy numbers, chosen by hand. A model would learn its own, and you could not read them.
+# Our sentence is *the cat sat on the mat*. Each word is a row of five numbers, which say whether the word is an article, a noun, a verb or a preposition, and whether it is alive. These are toy numbers, chosen by hand, because a model would learn its own and you could not read them.
 
 # %%
 tokens = ["the", "cat", "sat", "on", "the", "mat"]
@@ -294,7 +294,7 @@ plot.diagram(
 torch.stack([torch.stack([q @ k for k in key]) for q in query])  # (L, S)
 
 # %% [markdown]
-# These numbers are called *attention scores*. They can have any size and any sign. Two loops in Python are slow, so we want a single matrix product that gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one. But our keys are the rows of their matrix. What do we have to do with this matrix first?
+# These numbers are called *attention scores*, and they can have any size and any sign. Two loops in Python are slow, so we want a single matrix product that gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one. But our keys are the rows of their matrix. What do we have to do with this matrix first?
 #
 # ### Exercise 2.2: scores
 #
@@ -341,7 +341,7 @@ wrong = scores.softmax(dim=0)
 wrong.sum(dim=-1)
 
 # %% [markdown]
-# With `dim=0` the queries compete for each key, and each of the two ends up with 1.5 units of attention. PyTorch raises no error. Only the sums reveal the mistake, because every row should have one unit. So take one row at a time.
+# With `dim=0` the queries compete for each key, and each of the two ends up with 1.5 units of attention. PyTorch raises no error, and only the sums reveal the mistake, because every row should have one unit. So take one row at a time.
 
 # %%
 weights = torch.stack([row.exp() / row.exp().sum() for row in scores])
@@ -350,7 +350,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# The key that equals the query gets 0.576 and the other two get 0.212 each, which is $e^2 / (e^2 + 2e)$ and $e / (e^2 + 2e)$. These shares are called the *attention weights*. That name always means the numbers after softmax. The numbers before softmax are the scores.
+# The key that equals the query gets 0.576 and the other two get 0.212 each, which is $e^2 / (e^2 + 2e)$ and $e / (e^2 + 2e)$. These shares are called the *attention weights*. That name always means the numbers after softmax, while the numbers before softmax are the scores.
 #
 # The last step mixes the values, one row of weights at a time:
 
@@ -440,7 +440,7 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 (weights @ value)[2]
 
 # %% [markdown]
-# This is mostly "animal", with 0.83. *sat* asked who sat and got an answer from the rest of the sentence. That is what attention is for. Here the answer replaces the row of *sat*, whereas lesson 8 adds the answer to the row, so that nothing is lost.
+# This is mostly "animal", with 0.83. *sat* asked who sat and got an answer from the rest of the sentence, and that is what attention is for. Here the answer replaces the row of *sat*, whereas lesson 8 adds the answer to the row, so that nothing is lost.
 #
 # This is also where attention differs from a linear layer, which mixes its inputs with learned numbers that are the same for every sentence. Attention computes its table of weights from the sentence itself. Another sentence gets another table, and only the three matrices are learned.
 #

@@ -52,7 +52,7 @@ reveal("size of a score in dimension 64", "about 8")
 #
 # $$\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d_k} \operatorname{Var}(q_i k_i) = d_k.$$
 #
-# Softmax responds to the *differences* between scores, since the ratio of two weights is $e$ to the power of the difference between their scores. In dimension 1024 each score has a spread of 32, and the difference of two such scores has twice the variance of one, so it is typically about $32\sqrt2 \approx 45$. The key with the smaller score then gets $e^{-45} \approx 3 \cdot 10^{-20}$ times the weight of the other. That is nothing.
+# Softmax responds to the *differences* between scores, since the ratio of two weights is $e$ to the power of the difference between their scores. In dimension 1024 each score has a spread of 32, and the difference of two such scores has twice the variance of one, so it is typically about $32\sqrt2 \approx 45$. The key with the smaller score then gets $e^{-45} \approx 3 \cdot 10^{-20}$ times the weight of the other, which is nothing.
 #
 # ## By hand
 #
@@ -241,7 +241,7 @@ plot.curves(
 # %% [markdown]
 # A weight of one half responds with a quarter of the change in its score, whereas a weight close to 0 or close to 1 hardly responds at all. A softmax in which one weight is close to 1 is called *saturated*.
 #
-# With more than two keys, each weight depends on every score. The responses therefore form a table, the *Jacobian*, whose entry in row i and column j says how weight i responds to score j. PyTorch can compute such a table. (The scores in the next cell are logarithms of weights, because softmax turns such scores back into exactly those weights.)
+# With more than two keys, each weight depends on every score. The responses therefore form a table, the *Jacobian*, whose entry in row i and column j says how weight i responds to score j. PyTorch can compute such a table. Its scores are logarithms of weights here, because softmax turns such scores back into exactly those weights.
 
 # %%
 weights = torch.tensor([0.1, 0.2, 0.7])
@@ -356,7 +356,7 @@ def scaled_attend(
 # %% [markdown]
 # ### Does a model notice?
 #
-# Here is a small task made for attention. There are 64 symbols, each of them a fixed random vector of dimension 256. An example shows 16 of the symbols, each with a label from 0 to 15, and asks for the label of one of them. The labels are drawn anew for each example, so there is nothing to memorize. (Sorting random numbers is a way to shuffle. Here `argsort` picks 16 different symbols.)
+# Here is a small task made for attention. There are 64 symbols, each of them a fixed random vector of dimension 256. An example shows 16 of the symbols, each with a label from 0 to 15, and asks for the label of one of them. The labels are drawn anew for each example, so there is nothing to memorize. (Sorting random numbers is a way to shuffle, and here `argsort` picks 16 different symbols.)
 
 # %%
 symbols = torch.randn(64, 256, generator=torch.Generator().manual_seed(1))
@@ -372,7 +372,7 @@ def lookup_batch(
 
 
 # %% [markdown]
-# The model is a single attention layer. The symbol that is asked for is the query, the symbols that are shown are the keys, and their labels are the values. The query and key matrices must learn to lead the query for a symbol to the key of the same symbol. The last matrix must learn to read the label off the mixture of values. The entries of queries and keys are initialized to have variance 1, the case that the square root is made for.
+# The model is a single attention layer. The symbol that is asked for is the query, the symbols that are shown are the keys, and their labels are the values. The query and key matrices must learn to lead the query for a symbol to the key of the same symbol, and the last matrix must learn to read the label off the mixture of values. The entries of queries and keys are initialized to have variance 1, the case that the square root is made for.
 
 
 # %%
@@ -459,7 +459,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# The model over $d$ starts with a plain average, and it learns all the same. It is only slower. The same step of its matrices moves its scores only a sixteenth as far as over $\sqrt d$. If that is the reason, then larger steps should make up for it:
+# The model over $d$ starts with a plain average, and it learns all the same. It is only slower, because the same step of its matrices moves its scores only a sixteenth as far as over $\sqrt d$. If that is the reason, then larger steps should make up for it:
 
 # %% measured
 losses, _ = train(Lookup, 1 / 256, rate=4e-3)
@@ -469,7 +469,7 @@ print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 # %% [markdown]
 # They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. So dividing by $d$ is not a mistake.
 #
-# <details><summary>Why four times and not sixteen, and who divides by $d$</summary>
+# <details><summary>Why four times and not sixteen, and who divides by d</summary>
 #
 # A score is a product of a query and a key. If both have moved four times as far, their product has moved up to sixteen times as far. The argument says only that this is possible, and the run shows that it happens.
 #
@@ -497,7 +497,7 @@ print(f"decided queries: {decided.double().mean():.0%}")
 print(f"their share of the squares: {squares[decided].sum() / squares.sum():.0%}")
 
 # %% [markdown]
-# `squares` holds the squared norm of each query's own gradient, because squares can be added up and shared out. Nearly three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 2% of the sum. The undecided quarter contributes 98%. Squares favor what is large, so this is not 98% of the gradient itself. But one quarter of the queries dominates it.
+# `squares` holds the squared norm of each query's own gradient, because squares can be added up and shared out. Nearly three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 2% of the sum. The undecided quarter contributes 98%. Squares favor what is large, so this is not 98% of the gradient itself, but one quarter of the queries dominates it.
 #
 # Adam moves each entry of a matrix by about the learning rate, however large the gradient is. So the size of the whole gradient does not decide how fast this model learns. But Adam cannot change *whose* gradient it is. The step follows the undecided quarter, and no choice of its size changes that.
 #

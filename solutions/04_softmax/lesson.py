@@ -27,7 +27,7 @@ scores.exp() / scores.exp().sum(), scores.softmax(dim=-1)
 # %% [markdown]
 # All three results are `nan`, "not a number", whereas PyTorch's own softmax gives 0.090, 0.245 and 0.665. The formula is right on paper and fails on a computer. What does PyTorch do that we did not?
 #
-# The trouble is `exp`, which grows so fast that even a moderate score gives a number too large for the format. The result is then infinity. PyTorch's default format is float32, and float16 has half as many bits:
+# The trouble is `exp`, which grows so fast that even a moderate score gives a number too large for the format, and then the result is infinity. PyTorch's default format is float32, and float16 has half as many bits:
 
 # %%
 for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 88.8)):
@@ -38,7 +38,7 @@ for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 8
 #
 # ## By hand
 #
-# The three scores that run through these lessons, 0, ln 2 and ln 3, have the exponentials 1, 2 and 3 and the weights $\tfrac16, \tfrac13, \tfrac12$. Subtract ln 3 from each score, on paper. The exponentials are then divided by 3, so they become $\tfrac13, \tfrac23$ and 1, and their sum is 2. What are the weights now?
+# The three scores that run through these lessons, 0, ln 2 and ln 3, have the exponentials 1, 2 and 3 and the weights $\tfrac16, \tfrac13, \tfrac12$. Subtract ln 3 from each score, on paper. The exponentials become $\tfrac13, \tfrac23$ and 1, and their sum is 2. What are the weights now?
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -63,13 +63,13 @@ reveal("multiplying by 10", "the largest gets more")
 (scores + 100).softmax(dim=-1), (10 * scores).softmax(dim=-1)
 
 # %% [markdown]
-# Softmax depends only on the differences between scores. A shift leaves these differences as they are. A factor above 1 makes them larger, and a factor between 0 and 1 makes them smaller. Here the factor has raised the weight of the third key from a half to 0.983.
+# Softmax depends only on the differences between scores. A shift leaves these differences as they are, whereas a factor above 1 makes them larger and one between 0 and 1 makes them smaller. Here the factor has raised the weight of the third key from a half to 0.983.
 #
 # Why does softmax take exponentials and not, say, squares? The scores 1 and 2 have the squares 1 and 4 and so the weights 0.2 and 0.8. Add 1 to both scores, and the squares are 4 and 9 and the weights 0.31 and 0.69. So with squares a shift changes the weights. With exponentials the ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$, and the shift cancels. Among all continuous functions of the scores, it cancels for exponentials alone.
 #
 # ## In PyTorch
 #
-# Since a shift leaves the weights unchanged, we can subtract something that makes every exponential harmless. If the largest score becomes 0, no score is above 0, and so no exponential exceeds 1. At least one of the exponentials *is* 1, so the sum cannot be 0 either.
+# Since a shift leaves the weights unchanged, we can subtract something that makes every exponential harmless. If the largest score becomes 0, no exponential exceeds 1. At least one of the exponentials *is* 1, so the sum cannot be 0 either.
 #
 # But the largest of which scores? A first attempt may subtract the largest score in the whole table:
 
@@ -120,7 +120,7 @@ torch.stack([(scores / t).softmax(dim=-1) for t in (0.25, 1.0, 4.0)])
 # %% [markdown]
 # At a temperature of a quarter, the largest score takes 0.98 of the weight, and at 4 only 0.42. As $T$ goes to 0, attention picks a single value, and as $T$ grows, it averages them all.
 #
-# You have seen this knob under another name. A query that is twice as long doubles all of its scores, as a temperature of a half does. So a model that learns its queries also learns how sharp each of them is. Where queries and keys are divided by their norms before they are compared (*QK-norm*, lesson 3), a temperature takes over this task.
+# You have seen this knob under another name. A query that is twice as long doubles all of its scores, as a temperature of a half does. So a model that learns its queries also learns how sharp each of them is. Where queries and keys are divided by their norms (*QK-norm*, lesson 3), a temperature takes over this task.
 
 # %%
 temperatures = [2.0**k for k in range(-4, 6)]
@@ -206,7 +206,7 @@ w = torch.tensor([[0.5, 0.5 - 1e-9, 1e-9], [0.5, 0.25, 0.25], [1 / 3, 1 / 3, 1 /
 -(w * w.log()).sum(dim=-1), torch.tensor([2.0, 3.0]).log()
 
 # %% [markdown]
-# The first row, spread evenly over two keys, has an entropy of 0.693, which is ln 2. The last row, spread evenly over three, has 1.099, which is ln 3. The second row lies in between. You can read $e^H$ as the effective number of keys, which is 2, 2.8 and 3 here.
+# The first row, spread evenly over two keys, has an entropy of 0.693, which is ln 2. The last row, spread evenly over three, has 1.099, which is ln 3, and the second row lies in between. You can read $e^H$ as the effective number of keys, which is 2, 2.8 and 3 here.
 #
 # The first row has a 1e-9 where it should have a 0, because the formula fails on an exact 0:
 
@@ -226,7 +226,7 @@ entropy.backward()
 entropy.detach(), w.grad
 
 # %% [markdown]
-# The entropy is right, ln 2, but the last gradient is `nan`. On the way back, `nan_to_num` passes a gradient of 0 to the product, the product multiplies it by ln 0, and 0 times −∞ is `nan` again. The true slope of $-w \ln w$ at 0 is infinite, so any finite gradient there is a choice. But a finite one lets training go on.
+# The entropy is right, ln 2, but the last gradient is `nan`. On the way back, `nan_to_num` passes a gradient of 0 to the product, the product multiplies it by ln 0, and 0 times −∞ is `nan` again. The true slope of $-w \ln w$ at 0 is infinite, so any finite gradient there is a choice, but a finite one lets training go on.
 #
 # ### Exercise 4.3: entropy
 #
@@ -344,7 +344,7 @@ q @ q, (q / 8) @ q
 # %% [markdown]
 # $64 \cdot 40 \cdot 40 = 102400$ is too large, and so the score is `inf`. Dividing the *query* by $\sqrt{64} = 8$ before the product gives 12800.
 #
-# **Weights read as probabilities.** The weights sum to 1, as probabilities do. But no value is picked at random. A weight of 0.7 is the share of a value in a mixture.
+# **Weights read as probabilities.** The weights sum to 1, as probabilities do, but no value is picked at random. A weight of 0.7 is the share of a value in a mixture.
 #
 
 # %% [markdown]

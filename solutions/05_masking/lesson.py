@@ -198,7 +198,7 @@ plot.heatmap(
 weights @ v, scores.softmax(dim=-1) @ v
 
 # %% [markdown]
-# Token 0 can see only itself, so its output is its own value, [1, 2, 3]. The last row is the same with and without the mask, because the last token may see everything anyway.
+# Token 0 can see only itself, so its output is its own value, [1, 2, 3]. The last token may see everything anyway, so its row is the same with and without the mask.
 #
 # Now train the coin model again, with the mask, and put it through both tests.
 
@@ -210,7 +210,7 @@ print(f"right: {accuracy:.1f}")
 moved(honest, mask)
 
 # %% [markdown]
-# The model is right half of the time, as it should be. In the leak test only the last output has moved, the one that belongs to the changed flip itself.
+# The model is right half of the time, as it should be. In the leak test only the last output has moved, that of the changed flip itself.
 #
 # So far there were as many queries as keys. In lesson 10 a model will write one token at a time and keep the earlier keys and values in a *KV cache*, so only the new tokens have queries. Since the *last* query belongs to the *last* key, the staircase of the mask then ends in the bottom right corner:
 
@@ -302,7 +302,7 @@ def padding_mask(lengths: Tensor, max_len: int) -> Tensor:
 # %% [markdown]
 # ### Several rules at once
 #
-# Often two rules hold at the same time: a query may look neither at the future *nor* at padding. Put positively, it may look at a key if the first rule allows it **and** the second rule allows it, so the two masks are combined with `&`.
+# Often two rules hold at the same time: a query may look neither at the future *nor* at padding. Put positively, it may look at a key if the first rule **and** the second rule allow it, so the two masks are combined with `&`.
 
 # %%
 causal = torch.ones(5, 5, dtype=torch.bool).tril()
@@ -321,7 +321,7 @@ plot.masks(
 )
 
 # %% [markdown]
-# The fourth mask is called a *sliding window*, in which each query sees itself and the token before it. The last mask is for packed texts. Tokens 0 to 2 and tokens 3 and 4 are two texts in one row, and neither may look into the other. If a program packs the requests of two users into one row without this mask, the model can answer one of them with what it has read in the other's text.
+# The fourth mask is called a *sliding window*, in which each query sees itself and the token before it. The last mask is for packed texts: tokens 0 to 2 and tokens 3 and 4 are two texts in one row, and neither may look into the other. If a program packs the requests of two users into one row without this mask, the model can answer one of them with what it has read in the other's text.
 #
 # In the third mask, queries 3 and 4 are padding themselves, and what they get is ignored later. The rows of the real tokens, 0 to 2, are the same as in the causal mask. Padding that comes last is in the future of every real token, so the causal mask hides it already. You need a padding mask only if the padding comes first, or if there is no causal mask.
 #
@@ -359,7 +359,7 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
 # %% [markdown]
 # ### A query with nothing to look at
 #
-# When rules are combined, sooner or later a row has no `True` left. An empty sentence in a batch is enough. All scores of such a row are −∞. **Predict** what softmax makes of them.
+# When rules are combined, sooner or later a row has no `True` left. An empty sentence in a batch is enough to cause this, and all scores of such a row are −∞. **Predict** what softmax makes of them.
 
 # %%
 predict("softmax of -inf, -inf, -inf", options=("0, 0, 0", "1/3, 1/3, 1/3", "nan"))
@@ -370,7 +370,7 @@ reveal("softmax of -inf, -inf, -inf", "nan")
 nothing.softmax(dim=-1), torch.full((3,), -1_000_000_000.0).softmax(dim=-1)
 
 # %% [markdown]
-# Softmax turns all three scores into `nan`. In the formula all exponentials are 0, and 0/0 is not defined. The loss is a mean over the batch, so a single `nan` makes the whole loss `nan`.
+# Softmax turns all three scores into `nan`, because all exponentials are 0, and 0/0 is not defined. The loss is a mean over the batch, so a single `nan` makes the whole loss `nan`.
 #
 # Here are the three tokens from above, with a button for each query and key. Hide the keys of query 1 one by one, and watch where its weight goes:
 
@@ -382,7 +382,7 @@ plot.click_mask(
 )
 
 # %% [markdown]
-# Older code writes −1,000,000,000 instead of −∞. Above the figure you saw that softmax turns three such scores into one third each. That avoids the `nan` and puts something worse in its place: the query now looks at all the hidden keys equally. Padding enters the output, and nothing warns you.
+# Older code writes −1,000,000,000 instead of −∞, and you saw that softmax turns three such scores into one third each. That avoids the `nan` and puts something worse in its place: the query now looks at all the hidden keys equally. Padding enters the output, and nothing warns you.
 #
 # In these lessons a query that may look at nothing gives weight to nothing. Its output is 0, and no hidden key can influence any result. PyTorch's function follows this convention in the version that this course uses, while earlier versions returned `nan`:
 
@@ -529,7 +529,7 @@ print(sdpa(q, k, v, causal.float())[0])
 reveal("a mask of floats", "a part of it")
 
 # %% [markdown]
-# Floats are read in the fourth convention and added to the scores, so the allowed scores rise by 1 and the hidden ones stay as they are. Token 0 gives 0.576 to itself and 0.212 to each token in its future, which is $e / (e + 2)$ and $1 / (e + 2)$. This trap is harder to notice than the first, because the table still looks a little causal. (A mask of integers is rejected.)
+# Floats are added to the scores, as in the fourth convention, so the allowed scores rise by 1 and the hidden ones stay as they are. Token 0 gives 0.576 to itself and 0.212 to each token in its future, which is $e / (e + 2)$ and $1 / (e + 2)$. This trap is harder to notice than the first, because the table still looks a little causal. (A mask of integers is rejected.)
 #
 # **Predict.** Third, `scaled_dot_product_attention` has an argument `is_causal=True`, a shortcut for a causal mask. One new query meets five keys in a KV cache. Which of them may it see?
 
@@ -542,7 +542,7 @@ reveal("is_causal, 1 query and 5 keys", "the first")
 sdpa(q, k, v, is_causal=True)[0], sdpa(q, k, v)[0]
 
 # %% [markdown]
-# The shortcut lines up the *first* query with the *first* key. With as many queries as keys that makes no difference, but a single new query sees only the oldest key. It should have seen all five, as in the second result, where there is no mask.
+# The shortcut lines up the *first* query with the *first* key. With as many queries as keys that makes no difference, but a single new query sees only the oldest key. It should have seen all five, as in the second result, without a mask.
 #
 # Every convention leaves one task to you. Since a padding mask hides *keys* and removes no queries, padding positions still produce outputs, and you have to leave these out of the loss and of everything else.
 #
@@ -564,7 +564,7 @@ functional.scaled_dot_product_attention(x, x, x, hole)[:, :4, 0]
 #
 # ### Exercise 5.6: the leak test
 #
-# Write a leak test that changes every token and looks at every earlier output. It can miss a leak that is smaller than its tolerance, or one that shows only with particular tokens, so `False` means "none found". Reach for this test whenever a model learns suspiciously well. Lesson 11 uses it to find bugs.
+# Write a leak test that changes every token and looks at every earlier output. It can miss a leak that is smaller than its tolerance, or one that shows only with particular tokens, so `False` means "none found". This is the test to reach for whenever a model learns suspiciously well, and lesson 11 uses it to find bugs.
 
 # %% hints leaks [markdown]
 # An output may depend on its own token and on earlier ones. If you change token t, which outputs are allowed to move, and which are not?
