@@ -553,7 +553,7 @@ figures.exchanged(
 #
 # Most of the harm is therefore done on the way back, by a softmax in which most queries have nearly all of their weight on one key. In B this softmax exists only on the way back, and still B has a loss of 1.23 after 300 steps, where A is below 0.3 after fewer than 60. It is not all of the harm, because B ends at a lower loss than the unscaled model.
 #
-# "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish. It was the largest of all. What vanishes is the gradient of each query that has decided, and that is enough to make learning crawl.
+# "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish. It was the largest of all. What vanishes is the gradient of each query that has decided, and such a backward pass is enough to make learning crawl.
 #
 # All of this is one task, one optimizer and 300 steps. From two other starts, and with two other learning rates, A learned and B did not.
 #
