@@ -33,7 +33,7 @@ def flips(n: int, seed: int) -> Tensor:
 flips(3, seed=0)
 
 # %% [markdown]
-# Each row is one sequence of flips. The model is the attention of lessons 2 and 3, as PyTorch's own `scaled_dot_product_attention`. In front of it, two tables turn a flip and its position into a vector. Behind it, a matrix turns the output into two logits, one for each side of the coin.
+# Each row is one sequence of flips. The model is the attention of lessons 2 and 3, in PyTorch's own version, `scaled_dot_product_attention`. In front of it, two tables turn a flip and its position into a vector. Behind it, a matrix turns the output into two logits, one for each side of the coin.
 
 
 # %%
@@ -370,7 +370,7 @@ reveal("softmax of -inf, -inf, -inf", "nan")
 nothing.softmax(dim=-1), torch.full((3,), -1_000_000_000.0).softmax(dim=-1)
 
 # %% [markdown]
-# Softmax turns all three scores into `nan`, because all exponentials are 0, and 0/0 is not defined. The loss is a mean over the batch, so a single `nan` makes the whole loss `nan`.
+# Softmax turns all three scores into `nan`, because all exponentials in the formula are 0, and 0/0 is not defined. The loss is a mean over the batch, so a single `nan` makes the whole loss `nan`.
 #
 # Here are the three tokens from above, with a button for each query and key. Hide the keys of query 1 one by one, and watch where its weight goes:
 
