@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# Let us start with the easiest translation there is, which is to repeat what has been read. The "words" are random numbers below 12.
+# Let us start with the easiest translation there is: repeating what has been read. The "words" are random numbers below 12.
 
 # %% setup
 from functools import partial
@@ -33,7 +33,7 @@ def copies(n: int, seed: int, length: int) -> tuple[Tensor, Tensor]:
 copies(1, seed=0, length=8)
 
 # %% [markdown]
-# In 2014, neural translators were built from two *recurrent* networks. Such a network reads one word at a time and keeps a vector, its *hidden state*. It computes each new state from the old one and the next word, always with the same weights. The first network, the *encoder*, reads the whole sentence and passes its last state to the second network, the *decoder*. The decoder writes one word after another, each from its own state and the word that it wrote before.
+# In 2014, neural translators were built from two *recurrent* networks. Such a network reads one word at a time and keeps a vector, its *hidden state*. It computes each new state from the old one and the next word, always with the same weights. The first network, the *encoder*, reads the whole sentence and passes its last state to the second, the *decoder*, which writes one word after another. Each word comes from the decoder's own state and the word that it wrote before.
 #
 # In the figure, x are the words that are read, h the states of the encoder, s the states of the decoder, and y the words that are written.
 
@@ -41,9 +41,9 @@ copies(1, seed=0, length=8)
 figures.bottleneck()
 
 # %% [markdown]
-# Our states have 64 dimensions. Is that enough to remember 4 words, or 8, or 16? The model is in `translator.py`, a short file beside this notebook, but nothing below depends on its details.
+# Our states have 64 dimensions. Is that enough to remember 4 words, or 8, or 16? The model is in `translator.py` beside this notebook, but nothing below depends on its details.
 #
-# While it trains, the decoder is told the right previous word instead of its own guess, which is called *teacher forcing*. In the test the decoder is on its own with 500 new sequences, and a sequence counts as right only if every word in it is right. Gradients of recurrent networks are sometimes huge, so a gradient whose norm (length) is above 1 is scaled down to norm 1, which is called *gradient clipping*.
+# During training the decoder is told the right previous word instead of its own guess, which is called *teacher forcing*. In the test it is on its own with 500 new sequences, and a sequence counts as right only if every word in it is right. Gradients of recurrent networks are sometimes huge, so a gradient whose norm (length) is above 1 is scaled down to norm 1 (*gradient clipping*).
 
 
 # %%
@@ -54,7 +54,7 @@ def copying(length: int, look=None, steps: int = 250) -> tuple[nn.Module, float]
 
 
 # %% [markdown]
-# **Predict.** After 250 training steps the model repeats 4 words almost perfectly. What will it do with 8 words, and with 16? (The cell after this one trains three models, which takes some ten seconds.)
+# **Predict.** After 250 training steps the model repeats 4 words almost perfectly. What will it do with 8 words, and with 16? (Training the three models takes some ten seconds.)
 
 # %%
 predict(
@@ -75,19 +75,19 @@ for length, share in zip(LENGTHS, plain, strict=True):
     print(f"{length:2} words: {share:4.0%} right")
 
 # %% [markdown]
-# With 4 words the model is nearly always right, with 8 nearly never, and with 16 never. A sequence counts only if all of its words are right, so a longer one is harder even if each word is equally easy. Is this enough to explain the result? If each word were right with probability 0.985, four words would be right with probability $0.985^4 = 0.94$, as they are here. That would leave 89% for 8 words and 79% for 16. The model does far worse, so it is not enough.
+# With 4 words the model is nearly always right, with 8 nearly never, and with 16 never. A longer sequence is harder even if each word is equally easy, because all of its words must be right. Does this explain the result? If each word were right with probability 0.985, four words would be right with probability $0.985^4 = 0.94$, as they are here. That would leave 89% for 8 words and 79% for 16. The model does far worse.
 #
 # The decoder never sees the sentence. It sees only one vector, the last state of the encoder. A place through which everything must pass is called a *bottleneck*. Let us first remove it, and then ask whether it was really to blame.
 #
 # ### Looking back
 #
-# While it read, the encoder computed a state after every word, and all of them but the last were thrown away. Suppose that we keep all these states. Each time the decoder is about to write, it looks at *all* the states, decides how much each of them matters *now*, and mixes them in those proportions. The mixture is called the *context*, and the decoder writes from its own state and the context.
+# While it read, the encoder computed a state after every word, and all but the last were thrown away. Suppose that we keep them. Each time the decoder is about to write, it looks at *all* the states, decides how much each of them matters *now*, and mixes them in those proportions. The decoder then writes from its own state and this mixture, which is called the *context*.
 
 # %%
 figures.attention([0.7, 0.0, 2.5, 1.4, 0.0])
 
 # %% [markdown]
-# A network can decide how much a state matters by computing a number for it, the *score*. The next cell does this for one decoder state and five encoder states, which are random here because only the steps matter. A small network reads the decoder's state and one encoder state, joined into 128 numbers, and returns their score. Scores can be negative, so *softmax* takes $e^{a_i}$ of each score $a_i$, which is positive, and divides it by the sum of all these exponentials. The results are shares that sum to 1, and they are also called *weights*. Finally, the states are multiplied by their weights and added up.
+# How much a state matters is a number, the *score*, and a network can compute it. In the next cell a small network reads the decoder's state and one encoder state, joined into 128 numbers, and returns their score. (The states are random, because only the steps matter here.) Scores can be negative, so *softmax* takes $e^{a_i}$ of each score $a_i$, which is positive, and divides it by the sum of all these exponentials. The results are shares that sum to 1, also called *weights*. Finally, the states are multiplied by their weights and added up.
 
 # %%
 score = nn.Sequential(nn.Linear(128, 32), nn.Tanh(), nn.Linear(32, 1))
@@ -98,7 +98,7 @@ context = sum(weight * one for weight, one in zip(weights, states, strict=True))
 weights.detach(), context.shape
 
 # %% [markdown]
-# That is the whole step, and since the network is untrained, all five weights are near a fifth. The version below does the same for a whole batch at once: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each. Each line does for all sequences and words what the loop did for five words, and the comment at its end gives the resulting shape.
+# That is the whole step, and since the network is untrained, all five weights are near a fifth. The version below does the same for a whole batch: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each. The comment at the end of each line gives the resulting shape.
 
 
 # %%
@@ -114,9 +114,9 @@ def look(score: nn.Module, state: Tensor, states: Tensor) -> tuple[Tensor, Tenso
 
 
 # %% [markdown]
-# The first line pairs the decoder's state with every word, without a loop: `state[:, None]` inserts an axis of size 1, and `expand_as` repeats the state along it, once for each word. `cat` joins the two halves of each pair, the network returns one score for each pair, and `squeeze` removes the last axis, which then has size 1.
+# The first line pairs the decoder's state with every word: `state[:, None]` inserts an axis of size 1, and `expand_as` repeats the state along it. `cat` joins the two halves of each pair. The network returns one score for each pair, and `squeeze` removes the last axis, which then has size 1.
 #
-# The model that is trained below has a network like `score` of its own, which it passes to `look` before it writes each word. Nobody tells this network which word to look at, so training has to find that out. The task, the number of steps and the seed are the same as before. The second of the next two cells takes some ten seconds, because each of the 16 words that are written looks at all 16 that were read.
+# The model that is trained below has a network like `score` of its own, which it passes to `look` before it writes each word. Nobody tells this network where to look, so training has to find that out. The task, the number of steps and the seed are the same as before.
 
 # %% measured
 _, four = copying(4, look)
@@ -128,7 +128,7 @@ _, sixteen = copying(16, look)
 print(f"16 words: {sixteen:4.0%} right")
 
 # %% [markdown]
-# With one look back per word, the same two networks now get 16 words right more than eight times out of ten. Is it only that this model is larger? The network that scores adds parameters, and so does the last layer, which now reads the state and the context side by side, 128 numbers instead of 64. Together these are 4,900 more than the 38,800 that were there. But a plain model with a state of 72 dimensions has more parameters than that. After the same 250 steps it got only 10% of the sequences of 8 words right (one run, not shown).
+# With one look back per word, the same two networks get 16 words right more than eight times out of ten. Is it only that this model is larger? The network that scores and a wider last layer add 4,900 parameters to the 38,800 that were there. A plain model with a state of 72 dimensions has more parameters than that, but in one run of 250 steps it got only 10% of the sequences of 8 words right.
 
 # %% measured
 plot.curves(
@@ -141,7 +141,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# Where does the decoder look while it writes word 0, word 1, and so on? If you call the model with a batch of sequences and the number of words to write, it returns two tensors. The first holds the logits, and the second holds the weights, which we want to see. Here are the weights for eight words, averaged over 500 sequences:
+# Where does the decoder look while it writes word 0, word 1, and so on? If you call the model with a batch of sequences and the number of words to write, it returns the logits and the weights. Here are the weights for eight words, averaged over 500 sequences:
 
 # %%
 _, weights = model(copies(500, 5, 8)[0], 8)
@@ -160,9 +160,9 @@ plot.heatmap(
 #
 # ### Was it the bottleneck?
 #
-# Attention has solved the problem, but this does not show what the problem was. Apart from the bottleneck, three other things could have stopped the plain model: the distance between the first word and the end, too little training, or too much to write.
+# Attention has solved the problem, but this does not show what the problem was. Three other things could have stopped the plain model: the distance between the first word and the end, too little training, or too much to write.
 #
-# Distance is a serious candidate. The first word can influence the last state only through all the steps in between, and the gradient has to come back through the same steps. How much of it survives in an untrained `nn.GRU`, the kind of recurrent network that our models consist of? Backpropagation needs a single number to start from. `gru(x)[1]` is the last state, so we take its norm and compute the gradient of this number, once with respect to the first word and once with respect to the last. The cell prints the first gradient divided by the second:
+# Distance is a serious candidate. The first word can influence the last state only through all the steps in between, and the gradient has to come back through the same steps. How much of it survives in an untrained `nn.GRU`, the kind of recurrent network that our models consist of? Backpropagation starts from a single number, so we take the norm of the last state, `gru(x)[1]`. The cell prints the size of its gradient with respect to the first word, divided by that with respect to the last:
 
 # %%
 torch.manual_seed(0)
@@ -174,9 +174,9 @@ for length in (2, 8, 16):
     print(f"{length:2} words: first / last = {size[0] / size[-1]:.0e}")
 
 # %% [markdown]
-# With these random numbers, about six tenths of the gradient are left after one step, and less than a thousandth after 15. So when training begins, a distant word has almost no influence on what is written. But does this stop a model that learns?
+# With these random numbers, the first of 2 words gets about six tenths of the gradient that the last one gets, and the first of 16 less than a thousandth. So when training begins, a distant word has almost no influence on what is written. But does this stop a model that learns?
 #
-# The next function changes one thing at a time. The model reads `read` words. It must then write the first `first` of these words, and repeat them until it has written them `times` times. With `read=16, first=4, times=1`, for instance, it reads sixteen words and writes the first four once.
+# The next function changes one thing at a time. The model reads `read` words and must write the first `first` of them, `times` times over. With `read=16, first=4, times=1`, it reads sixteen words and writes the first four once.
 
 
 # %%
@@ -193,9 +193,9 @@ for steps in (250, 750):
     print(f"{steps} steps, the first 4 of 16: {repeating(16, 4, 1, steps):4.0%}")
 
 # %% [markdown]
-# This model reads as many words as the one that failed, but it has only four of them to remember. After 250 steps it does not get even those right. So at this point the distance, with twelve other words in it, is enough to make it fail. After 750 steps it mostly does (82% to 99% in five runs). Distance makes learning slower, but it does not stop it.
+# This model reads as many words as the one that failed, but it has only four of them to remember. After 250 steps it does not get even those right, so at this point the distance, with twelve other words in it, is enough to make it fail. After 750 steps it mostly succeeds. Distance makes learning slower, but it does not stop it.
 #
-# The other candidates can be tested in the same way. If four words have to be written four times over, there are 16 words to write and four to remember. And three times the training shows what too little training was to blame for:
+# Was it too much to write? If four words have to be written four times over, there are 16 words to write and four to remember. Or was it too little training? To find out, we also train three times as long:
 
 # %% measured
 print(f"250 steps, 4 words four times: {repeating(4, 4, 4, 250):4.0%}")
@@ -203,15 +203,15 @@ for length in (8, 16):
     print(f"750 steps, all {length} words: {repeating(length, length, 1, 750):4.0%}")
 
 # %% [markdown]
-# Writing 16 words is no problem, as long as only four have to be remembered. With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs). That is far better than before and far from good. The model for 16 words is still never right.
+# Writing 16 words is no problem, as long as only four have to be remembered. With three times the training, the model for 8 words is right in about half of the cases. That is far better than before and far from good. The model for 16 words is still never right.
 #
-# What stopped the model, then? After 250 steps it cannot keep even four words over a distance of 16. After 750 steps it can, and it can write 16 words if only four of them are different. What it has not learned, even then, is to *keep* 16 words in one state, and this is the bottleneck.
+# What stopped the model, then? Given 750 steps, it can keep four words over a distance of 16, and it can write 16 words if only four of them are different. What it has not learned, even then, is to *keep* 16 words in one state, and this is the bottleneck.
 #
-# The bottleneck does not make it impossible for the words to get through, because a state of 64 numbers has room for them. The model would have to find a way to store them all in one vector, and that is too hard to learn in so few steps. More training moves the limit a little, and attention moves it a long way.
+# A state of 64 numbers has room for the words. But the model would have to find a way to store them all in one vector, and that is too hard to learn in so few steps. More training moves the limit a little. Attention moves it a long way.
 #
 # ## By hand
 #
-# Take the toy shares of the first figure in "Looking back": 0.1, 0.05, 0.6, 0.2 and 0.05. Give the five states two dimensions: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Compute the context on paper, by multiplying each state by its share and adding everything up.
+# Take the toy shares of the first figure in "Looking back": 0.1, 0.05, 0.6, 0.2 and 0.05. Give the five states two dimensions: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Multiply each state by its share, on paper, and add everything up.
 
 # %%
 shares = torch.tensor([0.1, 0.05, 0.6, 0.2, 0.05])
@@ -223,7 +223,7 @@ shares @ states
 #
 # ### Why mix at all?
 #
-# It would be more direct to *pick* the state with the highest score. To see what speaks against picking, ask both ways for a gradient:
+# It would be more direct to *pick* the state with the highest score. To see what speaks against it, ask both ways for a gradient:
 
 # %%
 scores = torch.tensor([1.0, 2.0, 4.0, 3.0, 0.5], requires_grad=True)
@@ -233,13 +233,13 @@ print("picking passes a gradient to the scores:", picked.requires_grad)
 print("mixing passes a gradient to the scores: ", mixed.requires_grad)
 
 # %% [markdown]
-# Picking passes nothing back, because a slightly higher score changes nothing until it suddenly changes everything. Gradient descent has nothing to follow. When states are mixed, a score that rises a little moves the context a little, and a gradient needs no more than that. There are ways to learn from picking, such as REINFORCE, which picks at random and rewards the lucky picks, but such methods are slower and noisier.
+# Picking passes nothing back, because a slightly higher score changes nothing until it suddenly changes everything, and gradient descent has nothing to follow. When states are mixed, a score that rises a little moves the context a little, and a gradient needs no more than that.
 #
 # ## In PyTorch
 #
 # ### A lookup that can be trained
 #
-# Leave the translator for a moment and look at this step alone, as a way to look something up in a table. A *query* says what is wanted. Each entry of the table has a *key*, by which the entry is found, and a *value*, which is what the lookup returns. In the translator the decoder's state was the query, and each encoder state was both key and value. Lesson 2 will separate these two roles. The score of an entry is easier to compute here than in the translator: it is the dot product of its key with the query.
+# Leave the translator for a moment and look at this step alone, as a lookup in a table. A *query* says what is wanted. Each entry of the table has a *key*, by which the entry is found, and a *value*, which is what the lookup returns. In the translator the decoder's state was the query, and each encoder state was both key and value, two roles that lesson 2 will separate. The score of an entry is easier to compute here: it is the dot product of its key with the query.
 
 # %%
 key = torch.tensor([[4.0, 0], [0, 4], [3, 3]])
@@ -249,7 +249,7 @@ scores = torch.stack([query.dot(k) for k in key])
 scores
 
 # %% [markdown]
-# The third entry fits best, and the first nearly as well. Next come softmax, written out in full, and the mixture, one entry at a time:
+# The third entry fits best, and the first nearly as well. Softmax, written out in full, and the mixture follow:
 
 # %%
 shares = scores.exp() / scores.exp().sum()
@@ -259,7 +259,7 @@ for share, v in zip(shares, value, strict=True):
 shares, output
 
 # %% [markdown]
-# Because of the way the values were chosen, the output can be read as a recipe: it is 36% of the first value, 5% of the second and 59% of the third.
+# The values were chosen so that the output can be read as a recipe: 36% of the first value, 5% of the second and 59% of the third.
 #
 # How strict should a lookup be? You can adjust this by dividing the scores by a number, the *temperature*, before softmax. **Predict.** What does a temperature of 0.1 do to these shares?
 
@@ -273,7 +273,7 @@ reveal("temperature 0.1", "one takes nearly all")
 torch.stack([(scores / t).softmax(dim=-1) for t in (0.1, 1.0, 10.0)])
 
 # %% [markdown]
-# At 0.1 the third entry takes 0.993, which is nearly a hard lookup, but one with a gradient. At 10 all three entries are close to a third.
+# At 0.1 the third entry takes 0.993, which is nearly a hard lookup, but one with a gradient. At 10 all three are close to a third.
 #
 # ### Exercise 1.1: a soft lookup
 #
@@ -306,14 +306,14 @@ def soft_lookup(
 # %% [markdown]
 # ### A real translation
 #
-# Let us return to the translator and give it something that is worth translating. People write dates in many ways, while computers store them in one. Our dates are generated in five styles and from the years 1900 to 2029, and all of them have to be rewritten in the style of `1955-01-28`. Here are three:
+# Let us give the translator something that is worth translating. Our dates come in five styles, from the years 1900 to 2029, and have to be rewritten in the style of `1955-01-28`. Here are three:
 
 # %%
 generator = torch.Generator().manual_seed(0)
 [date_pair(generator) for _ in range(3)]
 
 # %% [markdown]
-# A "word" is now a single character. The model reads 18 characters, short dates being padded with spaces, and writes 10. Two models are trained for 200 steps each, one without attention and one with it.
+# A "word" is now a single character. The model reads 18 characters, short dates being padded with spaces, and writes 10. It is trained for 200 steps, once without attention and once with it.
 
 # %% measured
 without = train(dates, len(CHARACTERS), steps=200, rate=0.01)
@@ -324,9 +324,9 @@ translator = train(dates, len(CHARACTERS), look, steps=200, rate=0.01)
 print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 
 # %% [markdown]
-# After 200 steps, hardly any date is right without attention, and nearly all of them are right with it. Longer training helps without attention, too, but slowly: in two runs (not shown), 5% and 15% of the dates were right after 1000 steps, and 23% and 47% after 2000. With attention, the network that scores is not what matters: with a dot product in its place, 98% of the dates are right, too (three runs, not shown).
+# After 200 steps, hardly any date is right without attention, and nearly all of them are right with it. Longer training helps, too, but slowly: in two runs of 2000 steps without attention, fewer than half of the dates were right. The network that scores is not what matters. A dot product in its place does as well.
 #
-# The models cannot have learned the 500 test inputs by heart, since there are over 200,000 different ones, and 200 steps of 64 have shown only 12,800. Give the model with attention a date, and look at its weights:
+# The model cannot have learned the test inputs by heart, since there are over 200,000 different ones, and 200 steps of 64 have shown only 12,800. Give the model with attention a date, and look at its weights:
 
 # %%
 text = "28 january 1955"
@@ -344,11 +344,11 @@ plot.heatmap(
 # %% [markdown]
 # Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front. Nobody has told it what a month is.
 #
-# The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same position in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space, and the last three columns are the padding. The row of the second 5 has half of its weight on them, because nothing has told the model that there is nothing to read. Lesson 5 shows how to hide the padding.
+# The rows of the hyphens are smeared, because a hyphen is at the same position in every date and the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space, and the last three columns are the padding. The row of the second 5 has half of its weight on them, because nothing has told the model that there is nothing to read. Lesson 5 shows how to hide the padding.
 #
 # ### What attention changes
 #
-# Attention removes the bottleneck, and it shortens the path as well, because one step leads from every state to the context, however long the sentence is:
+# Attention removes the bottleneck, and it shortens the path as well. One step leads from every state to the context, however long the sentence is:
 
 # %%
 figures.distance()
@@ -366,15 +366,15 @@ figures.distance()
 # | work for n words | grows with n | grows with n², since every word looks at every word |
 # | what you can look at | states that nobody can read | the attention weights, which show where a vector was mixed from, though not why |
 #
-# The last two rows say what attention costs and what it does not give. The translator used both a recurrent network, which knows the order of the words, and attention, which connects words that are far apart. In 2017 the recurrent part was dropped, and lesson 2 builds what remained.
+# The translator used both: a recurrent network, which knows the order of the words, and attention, which connects words that are far apart. In 2017 the recurrent part was dropped, and lesson 2 builds what remained.
 #
 # ### Optional: two ways to score
 #
-# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. Today nearly everybody uses the dot product, and from lesson 2 on so will you. The other way is worth building once if you have the time. It shows that a score can be any function of a query and a key, and that the function itself can be learned.
+# You have now seen two ways to compare a query with a key: a small network in the translator, and a dot product in the lookup. Today nearly everybody uses the dot product, and from lesson 2 on so will you. The other way is worth building once if you have the time. It shows that a score can be any function of a query and a key, and that the function itself can be learned.
 #
 # A dot product multiplies the first entry of one vector by the first entry of the other, the second by the second, and so on. This makes sense only if both vectors use each entry for the same thing. In the translator, query and key come from two different networks, and at first nothing makes entry 5 of the query mean the same as entry 5 of the key. But training can bring about such an agreement.
 #
-# The first attention *learned* how to compare, and this section builds it. A matrix $W_q$ turns the query into h numbers, where h is a size of your choice, and a matrix $W_k$ does the same with the key. The two are added, and $\tanh$ is applied to each of the h sums. The dot product of the result with a learned vector $v$ is the score. (This $v$ is not a value.)
+# The first attention *learned* how to compare. A matrix $W_q$ turns the query into h numbers, where h is a size of your choice, and a matrix $W_k$ does the same with the key. The two are added, and $\tanh$ is applied to each of the h sums. The dot product of the result with a learned vector $v$ is the score. (This $v$ is not a value.)
 #
 # $$\text{score}(q, k) = v \cdot \tanh(W_q\, q + W_k\, k) .$$
 #
@@ -470,7 +470,7 @@ half = torch.tensor([0.5, 0.5])
 half @ torch.tensor([[2.0, 0], [0, 2]]), half @ torch.tensor([[1.0, 1], [1, 1]])
 
 # %% [markdown]
-# Given [1, 1], you cannot tell which of the two contents was mixed. A context is still a bottleneck, but a wider one, because there is now one context *per word written* where there was one vector for everything. Lesson 6 shows how to pass on several contexts at once.
+# Given [1, 1], you cannot tell which of the two contents was mixed. A context is still a bottleneck, but a wider one: there is now one context *per word written* where there was one vector for everything. Lesson 6 shows how to pass on several contexts at once.
 #
 # **Weights along the wrong axis.** A softmax over the queries instead of the keys also gives numbers between 0 and 1, and only the sums reveal the mistake. Each *query* has one whole unit of attention to spend.
 #
@@ -491,7 +491,7 @@ half @ torch.tensor([[2.0, 0], [0, 2]]), half @ torch.tensor([[1.0, 1], [1, 1]])
 recap()
 
 # %% [markdown]
-# Did your prediction for 8 words hold? After 250 steps of training, four more words were enough to turn "nearly always" into "nearly never".
+# Did your prediction for 8 words hold? Four more words were enough to turn "nearly always" into "nearly never".
 #
 # ## Questions
 #

@@ -40,9 +40,9 @@ scores = torch.tensor([0.0, 0.0, 6.0, 0.0, 3.0])
 scores.softmax(dim=-1)
 
 # %% [markdown]
-# Deep learning gets 0.946 of our attention, math 0.047, and each of the other shelves 0.002. On paper softmax never gives exactly zero, so every shelf keeps a little. We carry home not one book but 0.946 of Book 3, 0.047 of Book 5 and 0.002 of each of the other three.
+# Deep learning gets 0.946 of our attention, math 0.047, and even the other shelves keep 0.002 each: on paper softmax never gives exactly zero. We carry home not one book but a mixture of all five.
 #
-# Nobody can read a mixture of books, but vectors can be mixed, and vectors are what we are going to look up. Three things took part in the search, and you know their names from lesson 1:
+# Nobody can read a mixture of books, but vectors can be mixed, and vectors are what we look up. Three things took part in the search, and you know their names from lesson 1:
 #
 # | | in a database | in a translation network | as if the word spoke |
 # |---|---|---|---|
@@ -63,7 +63,7 @@ values = torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 keys @ q
 
 # %% [markdown]
-# The query is 0 except in its first entry, so it asks about the first entry of each key and about nothing else. Those entries are 0, ln 2 and ln 3, whose exponentials are easy to work with: $e^0 = 1$, $e^{\ln 2} = 2$ and $e^{\ln 3} = 3$. Their sum is 6, so the weights are $\tfrac16, \tfrac13, \tfrac12$.
+# The query asks about the first entry of each key and about nothing else, because its other entries are 0. Those first entries are 0, ln 2 and ln 3, whose exponentials are easy to work with: $e^0 = 1$, $e^{\ln 2} = 2$ and $e^{\ln 3} = 3$. Their sum is 6, so the weights are $\tfrac16, \tfrac13, \tfrac12$.
 #
 # Now use them to mix the values, on paper, before you run the next cell.
 
@@ -72,7 +72,7 @@ weights = (keys @ q).softmax(dim=-1)
 weights, weights @ values
 
 # %% [markdown]
-# The output is exactly [7, 8], which is Tom's evening in lesson 0, and its first entry is $\tfrac16\cdot 6 + \tfrac13\cdot 0 + \tfrac12\cdot 12 = 7$.
+# The output is exactly [7, 8], which is Tom's evening in lesson 0. Its first entry is $\tfrac16\cdot 6 + \tfrac13\cdot 0 + \tfrac12\cdot 12 = 7$.
 #
 # The third value leads with half of the weight. **Predict.** If the query doubles, to [2, 0, 0, 0], then so do all the scores. What happens to the weight of the third key?
 
@@ -85,7 +85,7 @@ reveal("weight of the third key", "grows")
 weights, weights @ values
 
 # %% [markdown]
-# The weight of the third key grows from 0.5 to 0.643. The exponentials are now 1, 4 and 9, each the square of what it was before, so the weights are $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$. The direction of a query says what the query asks for, and its length, which is called its *norm*, says how insistently it asks. Lesson 3 returns to this with vectors of dimension 64 rather than 4.
+# The weight of the third key grows from 0.5 to 0.643. The exponentials are now 1, 4 and 9, each the square of what it was before, so the weights are $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$. The direction of a query says what the query asks for. Its length, which is called its *norm*, says how insistently it asks.
 #
 # **Predict.** Now change the keys instead, so that all three are the same vector, no matter which. What does the query get?
 
@@ -103,7 +103,7 @@ output, values.mean(dim=0)
 # %% [markdown]
 # Equal keys give equal scores, equal scores give each value a weight of one third, and the output is the plain mean, [6, 6]. Whatever the query is, values whose keys are equal get equal weights.
 #
-# None of the three outputs has left the range of the values, and that is no accident. The weights are positive and sum to 1, and a mixture with such weights is called a *convex combination*. It can never leave the region between the values, which for three values is the triangle that they form. Here are the outputs of four queries, of which the last asks about the third entry of the keys. (In the figures of these lessons, queries are blue, keys yellow, and values green.)
+# None of the three outputs has left the range of the values. The weights are positive and sum to 1, and a mixture with such weights is called a *convex combination*. It can never leave the region between the values, which for three values is the triangle that they form. Here are the outputs of four queries. (In the figures of these lessons, queries are blue, keys yellow, and values green.)
 
 # %%
 queries = torch.tensor([[1.0, 0, 0, 0], [2, 0, 0, 0], [-2, 0, 0, 0], [0, 0, 1, 0]])
@@ -117,7 +117,7 @@ plot.mixture(
 )
 
 # %% [markdown]
-# The corners of the triangle are the values. The query q lands at [7, 8] and 2q closer to value 3. The query −2q, which asks for the opposite, lands near value 1, and the fourth query near value 2. The fourth query asks about the third entry of the keys, which the other queries ignore, and its output stays inside the triangle, too.
+# The query q lands at [7, 8], 2q closer to value 3, and −2q, which asks for the opposite, near value 1. The fourth query asks about the third entry of the keys, which the others ignore, and even its output stays inside the triangle.
 #
 # Now turn a query yourself. Three keys of equal norm lie in a plane, at 0°, 90° and 210°, and the norm of the query is twice theirs. Which angle gives the second key the most weight, and where do two keys get the same weight?
 
@@ -141,17 +141,17 @@ plot.slide(
 )
 
 # %% [markdown]
-# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105° the weight is 0.85, which is the most on this slider, although the query no longer points exactly at key 2. At 90° the query is closer to key 1 than to key 3, so key 1 takes some of the weight. At 105° it is equally far from both, and the two together take less (0.15 instead of 0.16). That is why the best angle for key 2 is not exactly its own.
+# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105° the weight is 0.85, the most on this slider. Why not at 90°? There the query is closer to key 1 than to key 3, and key 1 takes some of the weight. At 105° it is equally far from both, and the two together take less.
 #
-# Two keys get the same weight when the query points halfway between them, at 45°, 150° and 285°, and also when it points the opposite way. The angle of 105°, for instance, is opposite to 285°, and there keys 1 and 3 get 0.07 each. No angle gives one key everything. A query of larger norm would come closer to that, though on paper it would never get there.
+# Two keys get the same weight when the query points halfway between them, at 45°, 150° and 285°, or the opposite way, as at 105°. No angle gives one key everything. A query of larger norm would come closer, though on paper it would never get there.
 #
 # ### Why a dot product?
 #
-# There are many ways to compare two vectors. Perhaps the most natural is their distance: the closer a key is to the query, the higher its score should be. Take $-\tfrac12\|q - k\|^2$ as the score, and multiply it out:
+# Perhaps the most natural way to compare two vectors is their distance: the closer a key is to the query, the higher its score should be. Take $-\tfrac12\|q - k\|^2$ as the score, and multiply it out:
 #
 # $$-\tfrac12\|q-k\|^2 \;=\; q \cdot k \;-\; \tfrac12\|q\|^2 \;-\; \tfrac12\|k\|^2 .$$
 #
-# The second term is the same for all keys, and a number that is added to every score changes no weight, because it multiplies all exponentials by the same factor. If the keys have equal norms, the third term cancels for the same reason, and only the dot product is left of the distance. Here it is with the three keys of the slider:
+# The second term is the same for all keys. A number that is added to every score changes no weight, because it multiplies all exponentials by the same factor. If the keys have equal norms, the third term cancels for the same reason, and only the dot product is left of the distance. Here it is with the three keys of the slider:
 
 # %%
 pointing = 2 * toward(torch.tensor(75.0))
@@ -159,11 +159,11 @@ distances = (pointing - around).norm(dim=-1)
 (-(distances**2) / 2).softmax(dim=-1), (around @ pointing).softmax(dim=-1)
 
 # %% [markdown]
-# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer to the query. So a key with a large norm is easy to find, whatever it contains, for every query that points roughly its way. A dot product is also cheaper than a distance, because one matrix product computes all the scores at once, and no norms have to be added.
+# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer. A key with a large norm is easy to find, whatever it contains, for every query that points roughly its way. A dot product is also cheaper than a distance, because one matrix product computes all the scores.
 #
 # ## In PyTorch
 #
-# Our sentence is *the cat sat on the mat*. Each word is a row of five numbers, which were chosen by hand so that you can read them. They say whether the word is an article, a noun, a verb or a preposition, and whether it is alive. These are toy numbers, because a model would learn its own and you could not read them.
+# Our sentence is *the cat sat on the mat*. Each word is a row of five numbers, which say whether the word is an article, a noun, a verb or a preposition, and whether it is alive. These are toy numbers, chosen by hand, because a model would learn its own and you could not read them.
 
 # %%
 tokens = ["the", "cat", "sat", "on", "the", "mat"]
@@ -180,9 +180,9 @@ x = torch.tensor(
 )
 
 # %% [markdown]
-# Follow the word *sat*, which is a verb and wants to know who sat. Since what it *is* (a verb) and what it *wants* (something alive) are different things, the row of *sat* cannot serve as its query.
+# Follow the word *sat*, which wants to know who sat. What it *is* (a verb) and what it *wants* (something alive) are different things, so the row of *sat* cannot serve as its query.
 #
-# A matrix turns the row into a query. There is one matrix for each of the three roles, and the step is called a *projection*, though not in the strict sense of linear algebra. The first matrix says, row by row, what each kind of word asks for, and its two columns mean "a thing" and "alive":
+# A matrix turns the row into a query. There is one matrix for each of the three roles, and the step is called a *projection*, though not in the strict sense of linear algebra. The first matrix says, row by row, what each kind of word asks for. Its two columns mean "a thing" and "alive":
 
 # %%
 w_q = torch.tensor([[2.0, 0], [0, 0], [2, 2], [2, -2], [0, 0]])  # (E, D)
@@ -192,7 +192,7 @@ for word, row in zip(tokens, x, strict=True):
 # %% [markdown]
 # The query of *sat* is [2, 2], "a thing, and alive", and that of *on* is [2, −2], "a thing, preferably not alive". Articles want a thing of any kind, and nouns ask for nothing.
 #
-# Keys and values come from the same rows through two more matrices. Keys must have the same dimension as queries, because otherwise the two could not be compared. Values may have any dimension, which is three here, and their entries mean "animal", "object" and "grammar".
+# Keys and values come from the same rows through two more matrices. Keys must have the same dimension as queries, because otherwise the two could not be compared. Values may have any dimension. Here it is three, and their entries mean "animal", "object" and "grammar".
 
 # %%
 w_k = torch.tensor([[0.0, 0], [1, 0], [0, 0], [0, 0], [0, 1]])  # (E, D)
@@ -203,9 +203,9 @@ sat, cat = x[2], x[1]
 sat @ w_q, cat @ w_k, cat @ w_v
 
 # %% [markdown]
-# *sat* asks [2, 2], and the key of *cat* answers [1, 1], "I am a thing, and I am alive". *cat* would give its value [1, 0, 0], an animal. As a noun, *cat* contributes one "object". Because it is alive, the last row of `w_v`, [1, −1, 0], takes the object away again and adds one "animal".
+# *sat* asks [2, 2], and the key of *cat* answers [1, 1], "I am a thing, and I am alive". *cat* would give its value [1, 0, 0], an animal. (As a noun, it contributes one "object", which the last row of `w_v`, [1, −1, 0], turns into an "animal", because a cat is alive.)
 #
-# The same letters recur in all lessons, so here is a list. A *token* is one element of the sequence, here a word. `B` counts the sentences in a batch, `L` the queries, and `S` the keys, each of which has a value. `E` is the dimension of a token, `D` that of a query or a key, and `D_v` that of a value. The dots stand for any leading axes, which may be a batch or, from lesson 6 on, several *heads*, each of which computes an attention of its own.
+# The same letters recur in all lessons. A *token* is one element of the sequence, here a word. `B` counts the sentences in a batch, `L` the queries, and `S` the keys, each of which has a value. `E` is the dimension of a token, `D` that of a query or a key, and `D_v` that of a value. The dots stand for any leading axes: a batch or, from lesson 6 on, several *heads*, each of which computes an attention of its own.
 #
 # | | shape | here |
 # |---|---|---|
@@ -234,7 +234,7 @@ sat @ w_q, cat @ w_k, cat @ w_v
 #
 # ### Exercise 2.1: three projections
 #
-# Compute the queries, keys and values of all tokens of a batch of sentences, without a loop. You have `x` and one matrix for each role, of which the last may have a different number of columns from the first two.
+# Compute the queries, keys and values of all tokens of a batch of sentences, without a loop. There is one matrix for each role, and the last may have a different number of columns from the first two.
 
 # %% hints project_qkv [markdown]
 # The cells above multiplied one token, a vector, by a matrix. What comes out if you multiply a whole sentence, a matrix with one token per row?
@@ -263,7 +263,7 @@ def project_qkv(
 # %% [markdown]
 # ### Every query meets every key
 #
-# Now *sat* reads all six keys. A loop takes the dot product of its query with one key at a time, so that every step is visible:
+# Now *sat* reads all six keys, one at a time:
 
 # %%
 query, key, value = x @ w_q, x @ w_k, x @ w_v
@@ -288,17 +288,17 @@ plot.diagram(
 # %% [markdown]
 # *cat* scores 4, *mat* scores 2, and the rest score nothing. *mat* is a thing but not alive, so it answers half of the question.
 #
-# Every word has a query, not only *sat*. A second loop around the first one gives a table with a row per query and a column per key:
+# Every word has a query, not only *sat*. A second loop gives a table with a row per query and a column per key:
 
 # %%
 torch.stack([torch.stack([q @ k for k in key]) for q in query])  # (L, S)
 
 # %% [markdown]
-# These numbers are called *attention scores*, and they can have any size and any sign, so that a row may sum to anything. Two loops in Python are slow, and a model computes millions of such tables, so we want a single matrix product that gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one. But our keys are the rows of their matrix. What do we have to do with this matrix first?
+# These numbers are called *attention scores*, and they can have any size and any sign. Two loops in Python are slow, so we want a single matrix product that gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one. But our keys are the rows of their matrix. What do we have to do with this matrix first?
 #
 # ### Exercise 2.2: scores
 #
-# This is exercise 0.1 under its proper name. Compute the table of scores with one product, for any number of leading axes. In the checks there are more keys than queries, so that a transposed table is caught by its shape.
+# This is exercise 0.1 under its proper name. Compute the table of scores with one product, for any number of leading axes.
 
 # %% hints attention_scores [markdown]
 # The score of query i with key j is a single number, in row i and column j. What shapes must the two factors have for their product to have `L` rows and `S` columns?
@@ -324,7 +324,7 @@ def attention_scores(query: Tensor, key: Tensor) -> Tensor:
 # %% [markdown]
 # ### From scores to weights to output
 #
-# First comes a smaller case with two queries and three keys, so that rows and columns cannot be confused. The queries come from one sequence and the keys from another.
+# A smaller case, with two queries and three keys, makes sure that rows and columns cannot be confused:
 
 # %%
 q2 = torch.tensor([[1.0, 0, 1, 0], [0, 1, 1, 0]])  # (L, D) = (2, 4)
@@ -341,7 +341,7 @@ wrong = scores.softmax(dim=0)
 wrong.sum(dim=-1)
 
 # %% [markdown]
-# With `dim=0` the queries compete for each key, and each of the two queries ends up with 1.5 units of attention. PyTorch raises no error, and only the sums reveal the mistake, because every row should have one unit. So take one row at a time.
+# With `dim=0` the queries compete for each key, and each of the two ends up with 1.5 units of attention. PyTorch raises no error, and only the sums reveal the mistake, because every row should have one unit. So take one row at a time.
 
 # %%
 weights = torch.stack([row.exp() / row.exp().sum() for row in scores])
@@ -350,9 +350,9 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# The table has one row per query and one column per key. The key that equals the query gets 0.576 and the other two get 0.212 each, which is $e^2 / (e^2 + 2e)$ and $e / (e^2 + 2e)$. These shares are called the *attention weights*. That name always means the numbers after softmax, while the numbers before softmax are the scores.
+# The key that equals the query gets 0.576 and the other two get 0.212 each, which is $e^2 / (e^2 + 2e)$ and $e / (e^2 + 2e)$. These shares are called the *attention weights*. That name always means the numbers after softmax, while the numbers before softmax are the scores.
 #
-# The last step mixes the values, as you did with the pencil, with one row of weights at a time:
+# The last step mixes the values, one row of weights at a time:
 
 # %%
 mixtures = [sum(w * v for w, v in zip(row, v3, strict=True)) for row in weights]
@@ -360,7 +360,7 @@ output = torch.stack(mixtures)  # (L, D_v)
 output
 
 # %% [markdown]
-# The first query takes mostly [10, 0] and ends up at [6.821, 3.179]. The second query prefers value 3, which is [5, 5], and gives equal weights to the other two values. Their mean is also [5, 5], so the output is exactly [5, 5]. If the rows of $Q$, $K$ and $V$ are the queries, the keys and the values, then the whole lesson is one line:
+# The first query takes mostly [10, 0] and ends up at [6.821, 3.179]. The second prefers value 3, which is [5, 5], and gives equal weights to the other two values. Their mean is also [5, 5], and so is the output. If the rows of $Q$, $K$ and $V$ are the queries, the keys and the values, then the whole lesson is one line:
 #
 # $$\text{output} = \text{softmax}(Q K^\top)\, V .$$
 #
@@ -368,7 +368,7 @@ output
 #
 # Write that line as a function, without a loop, and return the weights as well, because we will want to look at them. Leave the scores as they are. (Some texts divide the scores here, and lesson 3 says why. PyTorch's own attention is not allowed, because you are to write it yourself.)
 #
-# The figure shows all the matrices of our small case in the order in which they are used. In its first line, the framed row of a query meets the framed column of a key, and their dot product is the framed score. In its second line, the framed row of weights mixes the rows of the values into the framed output.
+# The figure shows all the matrices of our small case. In its first line, the framed row of a query meets the framed column of a key, and their dot product is the framed score. In its second line, the framed row of weights mixes the values into the framed output.
 
 # %%
 q_names, k_names = ["q1", "q2"], ["k1", "k2", "k3"]
@@ -432,7 +432,7 @@ reveal("the two rows of 'the'", "the same")
 plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'")
 
 # %% [markdown]
-# The two rows are identical, because both articles have the same row in `x`, so that they produce the same query and meet the same keys. The position of a word plays no part. As long as nothing in the rows says where a word is, and every word may look at every other, attention sees a bag of words and not a sentence. (Lesson 5 adds positions to the rows, and lesson 7 explains how that is done.)
+# The two rows are identical. Both articles have the same row in `x`, so they produce the same query and meet the same keys. The position of a word plays no part. As long as nothing in the rows says where a word is, and every word may look at every other, attention sees a bag of words and not a sentence. (Lesson 5 adds positions to the rows.)
 #
 # The rest is what the matrices were made for. *sat* puts 0.83 on *cat*, and *on* puts 0.60 on *mat*. The nouns ask for nothing, so all their scores are 0 and they look at everything equally. And this is what *sat* now carries:
 
@@ -440,9 +440,9 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 (weights @ value)[2]
 
 # %% [markdown]
-# What *sat* carries is mostly "animal", with 0.83. *sat* asked who sat and got an answer from the rest of the sentence, which is what attention is for. Here the answer replaces the row of *sat*, whereas lesson 8 adds the answer to the row, so that nothing is lost.
+# This is mostly "animal", with 0.83. *sat* asked who sat and got an answer from the rest of the sentence, and that is what attention is for. Here the answer replaces the row of *sat*, whereas lesson 8 adds the answer to the row, so that nothing is lost.
 #
-# This is also where attention differs from a linear layer. A linear layer mixes its inputs with learned numbers that are the same for every sentence. Attention computes its table of weights from the sentence itself, so another sentence gets another table, and only the three matrices are learned.
+# This is also where attention differs from a linear layer, which mixes its inputs with learned numbers that are the same for every sentence. Attention computes its table of weights from the sentence itself. Another sentence gets another table, and only the three matrices are learned.
 #
 # ### Exercise 2.4: look one back
 #
@@ -454,9 +454,9 @@ wanted[[0, 1, 2, 3, 4, 5], [0, 0, 1, 2, 3, 4]] = 1.0
 wanted
 
 # %% [markdown]
-# On paper softmax never gives one of several keys exactly 1, so above 0.99 will do. Remember that in a long sequence many keys keep a small weight each: all those weights together must stay below 0.01, for 300 positions as well as for 6.
+# On paper softmax never gives one of several keys exactly 1, so above 0.99 will do. In a long sequence many keys keep a small weight each. All those weights together must stay below 0.01, for 300 positions as well as for 6.
 #
-# Why would a model want such weights? Suppose that a text says *Anna Karenina* and later *Anna* once more. To continue with *Karenina*, the model must know which word came after the first *Anna*. An attention that looks one position back can leave a note at *Karenina*: the word before me was *Anna*. By this note the second *Anna* can find *Karenina*. Lesson 9 shows a model that does so. How positions get into the vectors of a model is the subject of lesson 7.
+# Why would a model want such weights? Suppose that a text says *Anna Karenina* and later *Anna* once more. To continue with *Karenina*, the model must know which word came after the first *Anna*. An attention that looks one position back can leave a note at *Karenina*: the word before me was *Anna*. By this note the second *Anna* can find *Karenina*. Lesson 9 shows a model that does so.
 
 # %% hints copy_previous_qk [markdown]
 # Suppose no two keys have anything in common, so that a query can single out one of them and score 0 with all the others. What is the simplest set of such vectors?
@@ -500,14 +500,14 @@ square = torch.randn(4, 4, generator=torch.Generator().manual_seed(0))
 #
 # **An axis counted from the front.** In a single matrix of scores `dim=1` runs over the keys. With a batch in front it runs over the queries, and with a batch and heads it runs over the heads, whereas `dim=-1` always runs over the keys.
 #
-# **Reading weights as importance.** A weight says how large a share of a value was taken, but not how large the value was. Take three values with the weights 0.7, 0.2 and 0.1 and the norms 0.01, 2 and 3:
+# **Reading weights as importance.** A weight says how large a share of a value was taken, but not how large the value was. Take three values, the first with the largest weight and the smallest norm:
 
 # %%
 shares, norms = torch.tensor([0.7, 0.2, 0.1]), torch.tensor([0.01, 2.0, 3.0])
 shares * norms
 
 # %% [markdown]
-# The favorite contributes 0.007 and the runner-up 0.4. A heatmap shows what an output was mixed from, but not whether the model needed it. Only an experiment can answer that, by taking something away and seeing what changes. In lesson 9 you make that experiment with a model that has learned its own numbers.
+# The favorite contributes 0.007 and the runner-up 0.4. A heatmap shows what an output was mixed from, but not whether the model needed it. Only an experiment can answer that: take something away and see what changes. You make that experiment in lesson 9.
 #
 # ## What you learned
 #

@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# In lesson 2 the vectors that met in a dot product had two to four entries each. Real models use 64 or 128, and it seems that nothing should depend on that number. So let us raise the dimension and leave everything else as it was: one random query and five random keys, first in dimension 4, then in 64 and in 1024. The dimension is called `head_dim` in code and $d_k$ in formulas.
+# In lesson 2 the vectors that met in a dot product had two to four entries each. Real models use 64 or 128, and it seems that nothing should depend on that number. So let us raise the dimension and leave everything else as it was: one random query and five random keys, in dimension 4, 64 and 1024. The dimension is called `head_dim` in code and $d_k$ in formulas.
 
 # %% setup
 import math
@@ -29,9 +29,9 @@ for head_dim in (4, 64, 1024):
     print(f"{head_dim:5}", (k @ q).softmax(dim=-1))
 
 # %% [markdown]
-# Read the rows from top to bottom. In dimension 4 one key, the *favorite*, gets a weight of 0.548, and the other four share the rest. In dimension 64 the favorite already has 0.998, and in dimension 1024 it has everything, so attention has turned into picking a single key.
+# In dimension 4 one key, the *favorite*, gets a weight of 0.548, and the other four share the rest. In dimension 64 the favorite already has 0.998, and in dimension 1024 it has everything. Attention has turned into picking a single key.
 #
-# The keys are noise in all three rows, so nothing in them can have become more certain. All the certainty must have come from the dimension of the vectors, and before we repair anything we should find out how.
+# The keys are noise in all three rows, so nothing in them can have become more certain. All the certainty must have come from the dimension of the vectors. But how?
 #
 # **Predict.** A score is a sum of `head_dim` products, each of which is about as large as 1, positive or negative. How large is the sum of 64 of them, typically?
 
@@ -52,11 +52,11 @@ reveal("size of a score in dimension 64", "about 8")
 #
 # $$\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d_k} \operatorname{Var}(q_i k_i) = d_k.$$
 #
-# Softmax responds to the *differences* between scores, since the ratio of two weights is $e$ to the power of the difference between their scores. In dimension 1024 each score has a spread of 32, and the difference of two such scores has twice the variance of one, so it is typically about $32\sqrt2 \approx 45$. The key with the smaller score then gets $e^{-45} \approx 3 \cdot 10^{-20}$ times the weight of the other, which is nothing beside a weight of 1.
+# Softmax responds to the *differences* between scores, since the ratio of two weights is $e$ to the power of the difference between their scores. In dimension 1024 each score has a spread of 32, and the difference of two such scores has twice the variance of one, so it is typically about $32\sqrt2 \approx 45$. The key with the smaller score then gets $e^{-45} \approx 3 \cdot 10^{-20}$ times the weight of the other, which is nothing.
 #
 # ## By hand
 #
-# Take the query [2, 0, 0, 0] from lesson 2, which is twice the query that gave the weights 1/6, 1/3 and 1/2. The first entries of the three keys were 0, ln 2 and ln 3, and the others meet a 0 in the query. The scores of this query are therefore 0, 2 ln 2 and 2 ln 3, and they gave the weights $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$.
+# Take the query [2, 0, 0, 0] from lesson 2. The first entries of the three keys were 0, ln 2 and ln 3, and the others meet a 0 in the query. The scores of this query are therefore 0, 2 ln 2 and 2 ln 3, and they gave the weights $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$.
 #
 # If scores spread by $\sqrt{d_k}$, then dividing them by $\sqrt{d_k}$ should bring the spread back to 1. The vectors of this example have dimension $d_k = 4$, so divide its scores by 2, on paper, and work out the weights and the output again. The values were [6, 0], [0, 6] and [12, 12].
 
@@ -66,7 +66,7 @@ weights = (scores / 2).softmax(dim=-1)
 weights, weights @ torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 
 # %% [markdown]
-# The weights are one sixth, one third and one half, and the output is [7, 8] again. It is a coincidence that dividing by $\sqrt4$ undoes exactly the doubling of lesson 2. In every example, however, the division shrinks all differences between scores by the same factor. The order of the keys stays as it was, and the preference among them becomes milder.
+# The weights are one sixth, one third and one half, and the output is [7, 8] again. (That $\sqrt4$ undoes exactly the doubling of lesson 2 is a coincidence.) In every example the division shrinks all differences between scores by the same factor. The order of the keys stays as it was, and the preference among them becomes milder.
 #
 # ## In PyTorch
 #
@@ -86,7 +86,7 @@ for head_dim in (4, 64, 1024):
 reveal("dividing by 1024", "all about 1/5")
 
 # %% [markdown]
-# That was too much. At 1024 all five weights are within about 0.01 of 0.2 whatever the keys say, so attention has turned from picking into averaging. The spread of the scores was 32, and dividing by 1024 has made it $\tfrac1{32}$, so a spread that was 32 times too large is now 32 times too small. Since the spread grows with $\sqrt{d_k}$ and not with $d_k$, it is the root that the scores should be divided by:
+# That was too much. At 1024 all five weights are within about 0.01 of 0.2 whatever the keys say. Attention has turned from picking into averaging, because a spread that was 32 times too large is now 32 times too small. Since the spread grows with $\sqrt{d_k}$ and not with $d_k$, it is the root that the scores should be divided by:
 #
 # $$\text{output} = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .$$
 #
@@ -151,7 +151,7 @@ def score_std(d_k: int, n: int, generator: torch.Generator) -> tuple[float, floa
 # %% [markdown]
 # ### Three ways to scale, side by side
 #
-# To see all of this at once, we take five values of the dimension and multiply the scores by one of three factors: 1, $1/\sqrt d$ or $1/d$. (In formulas, $d$ is short for $d_k$ from here on. It is the same number as `head_dim` in code and `D` in shapes.)
+# Let us take five values of the dimension and multiply the scores by one of three factors: 1, $1/\sqrt d$ or $1/d$. (From here on, $d$ is short for $d_k$. It is `head_dim` in code and `D` in shapes.)
 
 # %%
 DIMENSIONS = (4, 16, 64, 256, 1024)
@@ -200,7 +200,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# Without scaling, attention hardens as the dimension grows, and the favorite's weight climbs to 0.97. Dividing by $d$ brings this weight down to 0.07, close to the 0.06 of no preference at all. Dividing by $\sqrt d$ keeps it at about 0.25 for every $d$. A model can therefore be made wider without its attention changing character, at least at the start of training.
+# Without scaling, attention hardens as the dimension grows, and the favorite's weight climbs to 0.97. Dividing by $d$ brings it down to 0.07, close to the 0.06 of no preference at all. Dividing by $\sqrt d$ keeps it at about 0.25. A model can therefore be made wider without its attention changing character, at least at the start of training.
 #
 # Here are one query and sixteen keys, unscaled, to play with. At which $d$ does one key first get more than half of the weight?
 
@@ -219,13 +219,13 @@ plot.slide(
 )
 
 # %% [markdown]
-# With these random numbers, it first happens at d = 8, where the leading key gets 0.98. That is luck, because at 16 the largest weight is back to 0.52, but from 256 on one key has everything. If you move the slider, watch also *which* key leads while $d$ doubles, because the leader keeps changing. At large $d$ one key always gets everything, and which one it is depends on the random numbers alone.
+# With these random numbers, it first happens at d = 8, where the leading key gets 0.98. That is luck: at 16 the largest weight is back to 0.52. From 256 on one key has everything. If you move the slider, watch also *which* key leads. The leader keeps changing, because it depends on the random numbers alone.
 #
 # ### What a saturated softmax does to learning
 #
-# So far a hard softmax may look like a matter of taste. It becomes a problem when the model has to learn. On its way back to the queries and keys a gradient has to pass through softmax. How much of it passes depends on how much a weight changes when its score changes.
+# So far a hard softmax may look like a matter of taste. It becomes a problem when the model has to learn. On its way back to the queries and keys a gradient has to pass through softmax. How much of it passes depends on how strongly a weight responds to its score.
 #
-# Begin with two keys. With the scores $s_1$ and $s_2$, the first has the weight $w = 1/(1 + e^{s_2 - s_1})$. The derivative of $w$ with respect to $s_1$ is $w(1 - w)$, which says how fast the weight rises with its score:
+# Begin with two keys. With the scores $s_1$ and $s_2$, the first has the weight $w = 1/(1 + e^{s_2 - s_1})$. The derivative of $w$ with respect to $s_1$ is $w(1 - w)$. It says how fast the weight rises with its score:
 
 # %%
 w = torch.linspace(0, 1, 101)
@@ -239,9 +239,9 @@ plot.curves(
 )
 
 # %% [markdown]
-# A key at one half responds with a quarter of the change in its score, whereas a key close to 0 or close to 1 hardly responds at all. A softmax in which one weight is close to 1 is called *saturated*.
+# A weight of one half responds with a quarter of the change in its score, whereas a weight close to 0 or close to 1 hardly responds at all. A softmax in which one weight is close to 1 is called *saturated*.
 #
-# With more than two keys, each weight depends on every score. The responses therefore form a table, the *Jacobian*, whose entry in row i and column j says how weight i responds to score j. PyTorch can compute such a table for us. The scores in the next cell are logarithms of weights, because softmax turns such scores back into exactly those weights.
+# With more than two keys, each weight depends on every score. The responses therefore form a table, the *Jacobian*, whose entry in row i and column j says how weight i responds to score j. PyTorch can compute such a table. Its scores are logarithms of weights here, because softmax turns such scores back into exactly those weights.
 
 # %%
 weights = torch.tensor([0.1, 0.2, 0.7])
@@ -268,7 +268,7 @@ plot.heatmap(
 # %% [markdown]
 # Now put weights close to [0, 0, 1] into the formula, and every entry of the table has a factor that is almost 0. A saturated softmax hardly responds to its scores anymore.
 #
-# How much does that matter in dimension 1024? The next cell makes such a table for each of the 500 rows of "Three ways to scale", and prints the mean of their norms. (`jacrev` is PyTorch's function for such tables, and `vmap` applies it to one row after another.)
+# How much does that matter in dimension 1024? The next cell makes such a table for each of the 500 rows of "Three ways to scale", and prints their mean norm. (`jacrev` is PyTorch's function for such tables, and `vmap` applies it to each row.)
 
 # %%
 jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
@@ -310,7 +310,7 @@ def softmax_jacobian(weights: Tensor) -> Tensor:
 # %% [markdown]
 # ### Exercise 3.4: attention with scale
 #
-# What this does to learning is a question for a model that learns, and for that we need attention with a scale. It is lesson 2's function with one more argument, `scale`, by which the scores are *multiplied*. If `scale` is None, use $1/\sqrt{d_k}$. PyTorch's own attention is not allowed, because it is what you are building. Here is a small case to compare your function with, one query and three keys of dimension 4:
+# To see what this does to learning, we need a model, and for the model we need attention with a scale. It is lesson 2's function with one more argument, `scale`, by which the scores are *multiplied*. If `scale` is None, use $1/\sqrt{d_k}$. PyTorch's own attention is not allowed, because it is what you are building. Here is a small case to compare your function with:
 
 # %%
 query = torch.tensor([[1.0, 0.5, -0.5, 0.2]])  # (L, D) = (1, 4)
@@ -321,9 +321,9 @@ value = torch.tensor([[0.1, 0.2], [0.8, 0.9], [0.3, 0.4]])  # (S, D_v) = (3, 2)
 functional.scaled_dot_product_attention(query, key, value)
 
 # %% [markdown]
-# This is PyTorch's own function, which scales by default and does not return its weights. On paper, the scores are 1.37, −0.28 and 1.51. Divided by $\sqrt4 = 2$, they are 0.685, −0.14 and 0.755, and the weights are 0.398, 0.175 and 0.427. Keys 0 and 2 fit the query almost equally well, and that is why the output is mostly a mixture of their values.
+# This is PyTorch's own function, which scales by default and does not return its weights. On paper, the scores are 1.37, −0.28 and 1.51. Divided by $\sqrt4 = 2$, they are 0.685, −0.14 and 0.755, and the weights are 0.398, 0.175 and 0.427.
 #
-# Think also about *where* to multiply. The scores are a table of L × S numbers. But since $(c\,q) \cdot k = c\,(q \cdot k)$, you could scale the query instead, which has L × D numbers. With a thousand keys of dimension 64, scaling the query takes 64 multiplications instead of a thousand, and the result is the same up to rounding.
+# Think also about *where* to multiply. Since $(c\,q) \cdot k = c\,(q \cdot k)$, you could scale the query instead of its scores. With a thousand keys of dimension 64, that takes 64 multiplications instead of a thousand, and the result is the same up to rounding.
 
 # %% hints scaled_attend [markdown]
 # Which of the three inputs tell you how many terms a dot product has? Is that the same number as the dimension of the values?
@@ -356,7 +356,7 @@ def scaled_attend(
 # %% [markdown]
 # ### Does a model notice?
 #
-# Here is a small task made for attention. There are 64 symbols, each of them a fixed random vector of dimension 256. An example shows 16 of the symbols, each with a label from 0 to 15, and asks for the label of one of them. The labels are drawn anew for each example, so that there is nothing to memorize. (Sorting random numbers is a way to shuffle, and here `argsort` picks 16 different symbols for each example.)
+# Here is a small task made for attention. There are 64 symbols, each of them a fixed random vector of dimension 256. An example shows 16 of the symbols, each with a label from 0 to 15, and asks for the label of one of them. The labels are drawn anew for each example, so there is nothing to memorize. (Sorting random numbers is a way to shuffle, and here `argsort` picks 16 different symbols.)
 
 # %%
 symbols = torch.randn(64, 256, generator=torch.Generator().manual_seed(1))
@@ -372,7 +372,7 @@ def lookup_batch(
 
 
 # %% [markdown]
-# The model is a single attention layer. The symbol that is asked for is the query, the symbols that are shown are the keys, and their labels are the values. The model has to learn two things. Its query and key matrices must lead the query for a symbol to the key of the same symbol. Its last matrix must read the label off the mixture of values that comes back. The matrices are initialized so that the entries of queries and keys have variance 1, which is the case that the square root is made for.
+# The model is a single attention layer. The symbol that is asked for is the query, the symbols that are shown are the keys, and their labels are the values. The query and key matrices must learn to lead the query for a symbol to the key of the same symbol, and the last matrix must learn to read the label off the mixture of values. The entries of queries and keys are initialized to have variance 1, the case that the square root is made for.
 
 
 # %%
@@ -440,7 +440,7 @@ for name, (losses, gradient) in runs.items():
 reveal("the first gradient without scaling", "larger")
 
 # %% [markdown]
-# Without scaling, the loss does not get below 0.3 in 300 steps, and yet the first gradient of that run was the *largest* of the three. So the sentence is wrong about this gradient. It looks at softmax alone, but a model changes its matrices and not its scores. The vectors here have dimension 256, and without the division by $\sqrt{256} = 16$ the same change in the query matrix changes the scores sixteen times as much. Softmax passes on less of that change, but not sixteen times less, so the gradient, which is the product of both factors, is larger.
+# Without scaling, the loss does not get below 0.3 in 300 steps, and yet the first gradient of that run was the *largest* of the three. The sentence looks only at how softmax responds to its scores. But training changes the matrices, and the scores change because of that. Without the division by $\sqrt{256} = 16$, the same change in the query matrix changes the scores sixteen times as much. Softmax passes on less of that change, but not sixteen times less, so the gradient is larger.
 
 
 # %%
@@ -467,14 +467,20 @@ first = next(step for step, loss in enumerate(losses) if loss < 0.3)
 print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 
 # %% [markdown]
-# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. Why four times, and not sixteen? A score is a product of a query and a key. If both have moved four times as far, their product has moved up to sixteen times as far. The argument says only that this is possible. The run shows that it happens.
+# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. So dividing by $d$ is not a mistake.
 #
-# So dividing by $d$ is not a mistake, and some very wide models do it on purpose (Yang et al., below). Once training has lined a query up with its key, the products no longer cancel, and their sum grows with $d$ itself and not with its root. For such vectors it is the division by $d$ that keeps scores the same in every dimension.
+# <details><summary>Why four times and not sixteen, and who divides by d</summary>
+#
+# A score is a product of a query and a key. If both have moved four times as far, their product has moved up to sixteen times as far. The argument says only that this is possible, and the run shows that it happens.
+#
+# Some very wide models divide by $d$ on purpose (Yang et al., below). Once training has lined a query up with its key, the products no longer cancel, and their sum grows with $d$ itself and not with its root. For such vectors it is the division by $d$ that keeps scores the same in every dimension.
+#
+# </details>
 
 # %% [markdown]
 # ### Which queries does the gradient come from?
 #
-# Over $\sqrt d$ the model learns within 50 steps. Without scaling its loss is still about 2 after 300, although its first gradient is four times as large. A gradient that is summed over a batch does not say which queries it comes from, so let us look at the gradient of each query on its own. Exercise 3.3 says what to expect: once a query has given nearly all its weight to one key, its weights hardly respond to anything. Call such a query *decided* if its largest weight is above 0.9.
+# Without scaling the loss is still about 2 after 300 steps, although the first gradient is four times as large as over $\sqrt d$. A gradient that is summed over a batch does not say which queries it comes from, so let us look at each query on its own. Exercise 3.3 says what to expect: once a query has given nearly all its weight to one key, its weights hardly respond to anything. Call a query *decided* if its largest weight is above 0.9.
 
 # %% measured
 x, labels, place = lookup_batch(torch.Generator().manual_seed(99), n=256)
@@ -491,11 +497,11 @@ print(f"decided queries: {decided.double().mean():.0%}")
 print(f"their share of the squares: {squares[decided].sum() / squares.sum():.0%}")
 
 # %% [markdown]
-# `squares` holds one number per query, the squared norm of its own gradient. We square the norms because squares can be added up and shared out. Nearly three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 2% of the sum. The undecided quarter contributes 98%. (Squares favor what is large, so this is not 98% of the gradient itself.) The gradient is large, but one quarter of the queries dominates it.
+# `squares` holds the squared norm of each query's own gradient, because squares can be added up and shared out. Nearly three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 2% of the sum. The undecided quarter contributes 98%. Squares favor what is large, so this is not 98% of the gradient itself, but one quarter of the queries dominates it.
 #
-# Adam moves each entry of a matrix by about the learning rate, however large the gradient is. So the size of the whole gradient does not decide how fast this model learns. But Adam cannot change *whose* gradient it is. If nearly all of the sum comes from a quarter of the queries, then the step follows that quarter, and no choice of its size changes that.
+# Adam moves each entry of a matrix by about the learning rate, however large the gradient is. So the size of the whole gradient does not decide how fast this model learns. But Adam cannot change *whose* gradient it is. The step follows the undecided quarter, and no choice of its size changes that.
 #
-# This may be the reason, but there is another candidate. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. The unscaled run differs from the scaled one in both respects, so we need runs that change one at a time.
+# This may be the reason, but there is another candidate. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. We need runs that change one of the two at a time.
 #
 # The next model uses two scales. Going forward, its weights are computed with one scale. Going backward, we pretend that they were computed with the *other* one. PyTorch lets us do this with `detach`:
 
@@ -509,7 +515,7 @@ class Swapped(Lookup):
 
 
 # %% [markdown]
-# Read the last line in both directions. Forward, the bracket is a number minus itself, so the model uses the weights of its own scale. Backward, whatever is detached is a constant, and only the softmax of the other scale is left. Model A attends without scaling, and model B over $\sqrt d$:
+# The last line does two things. When the model computes its output, the bracket is 0, so the weights are those of its own scale. When gradients are computed, PyTorch treats whatever is detached as a constant. Only the first `backward` is not detached, so the gradient passes through the softmax with the other scale. Model A attends without scaling, and model B over $\sqrt d$:
 #
 # | | weights | steps of the scores | gradient comes back through |
 # |---|---|---|---|
@@ -545,11 +551,11 @@ figures.exchanged(
 # %% [markdown]
 # The two have changed sides. Model A learns as fast as the scaled model, with saturated weights and with steps that move its scores sixteen times as far. So neither of these two stops a model. Model B starts from the same weights as the scaled model and takes steps of the same size, but it does not get below 0.3.
 #
-# Most of the harm is therefore done on the way back, by a softmax in which most queries have nearly all of their weight on one key. In B this softmax exists only on the way back, because its weights going forward are soft, and still B has a loss of 1.23 after 300 steps, where A is below 0.3 after fewer than 60. It is not all of the harm, because B ends at a lower loss than the unscaled model.
+# Most of the harm is therefore done on the way back, by a softmax in which most queries have nearly all of their weight on one key. In B this softmax exists only on the way back, and still B has a loss of 1.23 after 300 steps, where A is below 0.3 after fewer than 60. It is not all of the harm, because B ends at a lower loss than the unscaled model.
 #
-# "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish, because it was the largest of all. What vanishes is the gradient of each query that has decided, and a backward pass of this kind is enough to make learning crawl.
+# "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish. It was the largest of all. What vanishes is the gradient of each query that has decided, and such a backward pass is enough to make learning crawl.
 #
-# All of this is one task, one optimizer and 300 steps. From two other starts, A was below 0.3 after 47 and 61 steps, the scaled model after 43 and 49, and B and the unscaled model never. With a quarter of the rate for the two matrices, A got there after 72 steps, and with four times the rate after 92. B again did not get there.
+# All of this is one task, one optimizer and 300 steps. From two other starts, and with two other learning rates, A learned and B did not.
 #
 # ### Optional: what is left for the query
 #
@@ -679,7 +685,7 @@ scores.grad
 #
 # ## What you learned
 #
-# Of the three steps, this lesson has changed the first, because what is compared is now divided by the square root of its dimension.
+# Of the three steps, this lesson has changed the first: what is compared is now divided by the square root of its dimension.
 #
 # | | what it is | what to remember |
 # |---|---|---|
@@ -694,7 +700,7 @@ scores.grad
 recap()
 
 # %% [markdown]
-# Did one of your predictions go wrong? If it was the one about the first gradient, the common story is that gradients vanish without scaling. Here the first gradient was four times as large without it.
+# Did one of your predictions go wrong? If it was the one about the first gradient, you may have trusted the common story. Here that gradient was four times as large without scaling.
 #
 # ## Questions
 #

@@ -27,25 +27,25 @@ scores.exp() / scores.exp().sum(), scores.softmax(dim=-1)
 # %% [markdown]
 # All three results are `nan`, "not a number", whereas PyTorch's own softmax gives 0.090, 0.245 and 0.665. The formula is right on paper and fails on a computer. What does PyTorch do that we did not?
 #
-# The trouble is `exp`, which grows so fast that even a moderate score gives a number that is too large for the format, and then the result is infinity. The score at which that happens depends on the format. PyTorch's default is float32, and float16 has half as many bits:
+# The trouble is `exp`, which grows so fast that even a moderate score gives a number too large for the format, and then the result is infinity. PyTorch's default format is float32, and float16 has half as many bits:
 
 # %%
 for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 88.8)):
     print(dtype, torch.tensor([below, above], dtype=dtype).exp().isinf())
 
 # %% [markdown]
-# Here `True` means infinity, so in float32 `exp` overflows between 88.7 and 88.8, and in float16 between 11.0 and 11.2. (bfloat16, the other 16-bit format, has the range of float32 but fewer digits than float16.) Infinity divided by infinity is `nan`, and any finite number divided by infinity is 0. So a single such entry spoils its whole row.
+# Here `True` means infinity, so in float32 `exp` overflows between 88.7 and 88.8, and in float16 between 11.0 and 11.2. Infinity divided by infinity is `nan`, and any finite number divided by infinity is 0. A single such entry spoils its whole row.
 #
 # ## By hand
 #
-# The three scores that run through these lessons, 0, ln 2 and ln 3, have the exponentials 1, 2 and 3 and the weights $\tfrac16, \tfrac13, \tfrac12$. Subtract ln 3 from each score, on paper. The exponentials are then divided by 3, so they become $\tfrac13, \tfrac23$ and 1, and their sum is 2. What are the weights now?
+# The three scores that run through these lessons, 0, ln 2 and ln 3, have the exponentials 1, 2 and 3 and the weights $\tfrac16, \tfrac13, \tfrac12$. Subtract ln 3 from each score, on paper. The exponentials become $\tfrac13, \tfrac23$ and 1, and their sum is 2. What are the weights now?
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
 scores.softmax(dim=-1), (scores - math.log(3)).softmax(dim=-1)
 
 # %% [markdown]
-# The weights are the same, because every exponential was divided by 3 and so was their sum, and a common factor cancels in a fraction. **Predict.** Does the same hold if you add 100 to every score? And what happens if you multiply every score by 10?
+# The weights are the same, because every exponential was divided by 3 and so was their sum. **Predict.** Does the same hold if you add 100 to every score? And what happens if you multiply every score by 10?
 
 # %%
 predict(
@@ -63,15 +63,15 @@ reveal("multiplying by 10", "the largest gets more")
 (scores + 100).softmax(dim=-1), (10 * scores).softmax(dim=-1)
 
 # %% [markdown]
-# Softmax depends only on the differences between scores. A shift leaves these differences as they are, whereas a factor above 1 makes them larger and a factor between 0 and 1 makes them smaller. Here the factor has raised the weight of the third key from a half to 0.983.
+# Softmax depends only on the differences between scores. A shift leaves these differences as they are, whereas a factor above 1 makes them larger and one between 0 and 1 makes them smaller. Here the factor has raised the weight of the third key from a half to 0.983.
 #
-# You may have wondered since lesson 1 why softmax takes exponentials and not, say, squares. Try squares: the scores 1 and 2 have the squares 1 and 4 and so the weights 0.2 and 0.8. Add 1 to both scores, and the squares are 4 and 9 and the weights 0.31 and 0.69. So with squares a shift changes the weights. With exponentials the ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$, and the shift cancels. Among all continuous functions of the scores, it cancels for exponentials alone.
+# Why does softmax take exponentials and not, say, squares? The scores 1 and 2 have the squares 1 and 4 and so the weights 0.2 and 0.8. Add 1 to both scores, and the squares are 4 and 9 and the weights 0.31 and 0.69. So with squares a shift changes the weights. With exponentials the ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$, and the shift cancels. Among all continuous functions of the scores, it cancels for exponentials alone.
 #
 # ## In PyTorch
 #
-# Since a shift leaves the weights unchanged, we can subtract something that makes every exponential harmless. If the largest score becomes 0, no score is above 0, and so no exponential exceeds 1. At least one of the exponentials *is* 1, so the sum cannot be 0 either.
+# Since a shift leaves the weights unchanged, we can subtract something that makes every exponential harmless. If the largest score becomes 0, no exponential exceeds 1. At least one of the exponentials *is* 1, so the sum cannot be 0 either.
 #
-# But which scores does "the largest" refer to? A table of scores has many rows, and a first attempt may subtract the largest score in the whole table:
+# But the largest of which scores? A first attempt may subtract the largest score in the whole table:
 
 # %%
 table = torch.tensor([[0.0, 1.0], [-2000.0, -2001.0]])
@@ -79,7 +79,7 @@ shifted = (table - table.max()).exp()
 shifted / shifted.sum(dim=-1, keepdim=True)
 
 # %% [markdown]
-# The first row is right, but in the second all exponentials are $e^{-2001}$ or less, which a computer rounds to 0, and 0 divided by 0 is `nan` again. So each row needs its own largest score.
+# The first row is right, but in the second all exponentials are $e^{-2001}$ or less. A computer rounds them to 0, and 0 divided by 0 is `nan` again. So each row needs its own largest score.
 #
 # ### Exercise 4.1: a softmax that does not overflow
 #
@@ -111,16 +111,16 @@ def stable_softmax(x: Tensor, dim: int = -1) -> Tensor:
 # %% [markdown]
 # ### One knob
 #
-# A factor on the scores changes how concentrated the weights are. It is usually written as a division by a *temperature* $T$, which you have met in lesson 1. The name comes from physics, where this formula was first found.
+# A factor on the scores changes how concentrated the weights are. It is usually written as a division by a *temperature* $T$, which you have met in lesson 1.
 
 # %%
 scores = torch.tensor([0.0, 1.0, 2.0])
 torch.stack([(scores / t).softmax(dim=-1) for t in (0.25, 1.0, 4.0)])
 
 # %% [markdown]
-# At a temperature of a quarter, the largest score takes 0.98 of the weight. At 4 it leads with only 0.42, ahead of 0.33 and 0.25. As $T$ goes to 0, attention picks a single value, and as $T$ grows, it averages them all.
+# At a temperature of a quarter, the largest score takes 0.98 of the weight, and at 4 only 0.42. As $T$ goes to 0, attention picks a single value, and as $T$ grows, it averages them all.
 #
-# You have seen this knob under another name. A query that is twice as long doubles all of its scores, as a temperature of a half does. So a model that learns its queries also learns how sharp each of them is. Where queries and keys are divided by their norms before they are compared (*QK-norm*, lesson 3), only a temperature can do that.
+# You have seen this knob under another name. A query that is twice as long doubles all of its scores, as a temperature of a half does. So a model that learns its queries also learns how sharp each of them is. Where queries and keys are divided by their norms (*QK-norm*, lesson 3), a temperature takes over this task.
 
 # %%
 temperatures = [2.0**k for k in range(-4, 6)]
@@ -138,7 +138,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# No two lines cross, because the temperature brings the weights together or drives them apart but never changes which key leads. You can move the temperature yourself here.
+# No two lines cross, because the temperature never changes which key leads. You can move it yourself here.
 
 # %%
 plot.slide(
@@ -154,14 +154,14 @@ plot.slide(
 )
 
 # %% [markdown]
-# A program that wants only the winner, or nearly so, may ask for a temperature of 0.0001. Here it does so in float16, whose largest number is 65504:
+# A program that wants only the winner may ask for a temperature of 0.0001. Here it does so in float16, whose largest number is 65504:
 
 # %%
 half = torch.tensor([20.0, 19.0, 7.0], dtype=torch.float16)
 half / 0.0001, (half / 0.0001).softmax(dim=-1)
 
 # %% [markdown]
-# The quotients would be 200,000, 190,000 and 70,000, all of which are too large, so they became ∞, and the softmax of three infinities is `nan`. The right answer would have been harmless: one weight of 1 and two of 0.
+# The quotients would be 200,000, 190,000 and 70,000. All of them are too large, so they became ∞, and the softmax of three infinities is `nan`. The right answer would have been harmless: one weight of 1 and two of 0.
 #
 # ### Exercise 4.2: temperature
 #
@@ -195,7 +195,7 @@ def temperature_softmax(x: Tensor, temperature: float, dim: int = -1) -> Tensor:
 # %% [markdown]
 # ### How concentrated is a row?
 #
-# How far is a row from picking, and how far from averaging? The largest weight says something about this, but it cannot tell [0.5, 0.5, 0] from [0.5, 0.25, 0.25], which is more spread out. A better measure uses all the weights. Lesson 0 had −ln p, which is 0 for p = 1 and large for a small p. The mean of −ln w over all keys, in which each key counts by its weight w, is called the *entropy*
+# How far is a row from picking, and how far from averaging? The largest weight alone cannot tell [0.5, 0.5, 0] from [0.5, 0.25, 0.25], which is more spread out. A better measure starts from −ln p of lesson 0, which is 0 for p = 1 and large for a small p. The mean of −ln w over all keys, in which each key counts by its weight w, is called the *entropy*
 #
 # $$H(w) = -\sum_i w_i \ln w_i .$$
 #
@@ -206,18 +206,18 @@ w = torch.tensor([[0.5, 0.5 - 1e-9, 1e-9], [0.5, 0.25, 0.25], [1 / 3, 1 / 3, 1 /
 -(w * w.log()).sum(dim=-1), torch.tensor([2.0, 3.0]).log()
 
 # %% [markdown]
-# The first row has an entropy of 0.693, which is ln 2, because it is spread evenly over two keys. The last row has 1.099, which is ln 3, because it is spread evenly over three. The second row, with 1.040, lies in between. You can read $e^H$ as the effective number of keys, which is 2, 2.8 and 3 here.
+# The first row, spread evenly over two keys, has an entropy of 0.693, which is ln 2. The last row, spread evenly over three, has 1.099, which is ln 3, and the second row lies in between. You can read $e^H$ as the effective number of keys, which is 2, 2.8 and 3 here.
 #
-# The first row has a 1e-9 where it should have a 0, because the formula, as it is written, fails on an exact 0:
+# The first row has a 1e-9 where it should have a 0, because the formula fails on an exact 0:
 
 # %%
 w = torch.tensor([0.5, 0.5, 0.0])
 w.log(), w * w.log()
 
 # %% [markdown]
-# The logarithm of 0 is −∞, and 0 times −∞ is `nan`. On paper $w \ln w$ goes to 0 as $w$ does, so a weight of 0 should contribute nothing. Exact zeros do occur, because tiny weights round to 0, and the next lesson will produce zeros on purpose.
+# The logarithm of 0 is −∞, and 0 times −∞ is `nan`. On paper $w \ln w$ goes to 0 as $w$ does, so a weight of 0 should contribute nothing. Exact zeros do occur: tiny weights round to 0, and the next lesson will produce zeros on purpose.
 #
-# Replacing the `nan` in the result would fix the value, but it is not clear what this does to the gradient.
+# Replacing the `nan` in the result would fix the value. What would it do to the gradient?
 
 # %%
 w = torch.tensor([0.5, 0.5, 0.0], requires_grad=True)
@@ -259,7 +259,7 @@ def attention_entropy(weights: Tensor) -> Tensor:
 # %% [markdown]
 # ### In pieces
 #
-# Softmax needs the largest score and the sum of all exponentials before it can produce the first weight. So it seems that all scores must be in memory at once. With 100,000 tokens there are 100,000 scores for one query and 10 billion for all queries. Can attention be computed while the keys arrive in pieces, without keeping any of their scores?
+# Softmax needs the largest score and the sum of all exponentials before it can produce the first weight. So it seems that all scores must be in memory at once, and with 100,000 tokens that is 10 billion scores. Can attention be computed while the keys arrive in pieces, without keeping any of their scores?
 #
 # It can, because only two numbers and a vector have to be remembered:
 #
@@ -277,9 +277,9 @@ def attention_entropy(weights: Tensor) -> Tensor:
 # | the old, rescaled: times $\tfrac13$ | ln 3 | $\tfrac13$ | $[2, 0]$ |
 # | with the second piece | ln 3 | $\tfrac13 + \tfrac23 + 1 = 2$ | $[2, 0] + \tfrac23[0, 6] + 1\,[12, 12] = [14, 16]$ |
 #
-# The factor in the second row is $e^{0 - \ln 3} = \tfrac13$. The last step is to divide, and [14, 16] / 2 is [7, 8], which is the output that these scores and values gave in lesson 2.
+# The factor in the second row is $e^{0 - \ln 3} = \tfrac13$. The last step is to divide, and [14, 16] / 2 is [7, 8], the output that you know from lesson 2.
 #
-# It would need less bookkeeping to run attention on each piece by itself and average the two outputs. For the two pieces of the table, the average and the right output are these:
+# Would it not be simpler to run attention on each piece by itself and to average the two outputs? Here are the average and the right output:
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -291,7 +291,7 @@ pieces = [(scores[:1], values[:1]), (scores[1:], values[1:])]
 )
 
 # %% [markdown]
-# The result is [6.6, 4.8] and not [7, 8]. Each piece has shared out a whole unit of attention among its own keys, although there is only one unit for all of them together. The part of that unit that belongs to a piece is proportional to the piece's sum of exponentials, which the average ignores.
+# The result is [6.6, 4.8] and not [7, 8]. Each piece has shared out a whole unit of attention, although there is only one unit for all of them together. A piece's part of that unit is proportional to its sum of exponentials, which the average ignores.
 #
 # ### Exercise 4.4: attention in one pass
 #
@@ -331,26 +331,26 @@ def streaming_attend(scores: Tensor, values: Tensor, chunk: int) -> Tensor:
 # %% [markdown]
 # ### What the loop is good for
 #
-# The way in which your loop updates the largest score and the sum is called *online softmax*. For many queries at once, and laid out for a GPU, it is the core of FlashAttention, to which lesson 10 returns.
+# The way in which your loop updates the largest score and the sum is called *online softmax*. For many queries at once, and laid out for a GPU, it is the core of FlashAttention (lesson 10).
 #
 # ## What can go wrong
 #
-# **An overflow before softmax.** A stable softmax does not help if the scores are infinite before they reach it. A dot product of large entries in 64 dimensions can exceed float16's largest number, too:
+# **An overflow before softmax.** A stable softmax does not help if the scores are infinite before they reach it. A dot product of large entries can exceed float16's largest number, too:
 
 # %%
 q = torch.full((64,), 40.0, dtype=torch.float16)
 q @ q, (q / 8) @ q
 
 # %% [markdown]
-# $64 \cdot 40 \cdot 40 = 102400$ is too large, and so the score is `inf`. Dividing the *query* by $\sqrt{64} = 8$ before the product gives 12800, and otherwise the computation is the same.
+# $64 \cdot 40 \cdot 40 = 102400$ is too large, and so the score is `inf`. Dividing the *query* by $\sqrt{64} = 8$ before the product gives 12800.
 #
-# **Weights read as probabilities.** The weights sum to 1, as probabilities do, and it may help to calculate with them as if they were (an optional section of lesson 3 did). But no value is picked at random. A weight of 0.7 is the share of a value in a mixture.
+# **Weights read as probabilities.** The weights sum to 1, as probabilities do, but no value is picked at random. A weight of 0.7 is the share of a value in a mixture.
 #
 
 # %% [markdown]
 # ## What you learned
 #
-# This lesson was about the second of the three steps. Your softmax no longer overflows, it can be as sharp or as even as you like, and it works on scores that arrive in pieces.
+# This lesson was about the second of the three steps, sharing out.
 #
 # | | what it is | what to remember |
 # |---|---|---|
@@ -363,7 +363,7 @@ q @ q, (q / 8) @ q
 recap()
 
 # %% [markdown]
-# Your two predictions were about a shift and about a factor. Because a shift changes nothing, softmax can be computed without overflow. A factor does change the weights, which is how a temperature works.
+# Your two predictions were about a shift and a factor. A shift changes nothing, and that is why it can prevent overflow. A factor does change the weights, as a temperature does.
 #
 # ## Questions
 #

@@ -33,7 +33,7 @@ def flips(n: int, seed: int) -> Tensor:
 flips(3, seed=0)
 
 # %% [markdown]
-# Each row is one sequence of flips. The model is the attention of lessons 2 and 3, for which it uses PyTorch's own `scaled_dot_product_attention`. Two tables in front of the attention turn a flip and its position into a vector. A matrix behind it turns the output into two logits, one for each side of the coin.
+# Each row is one sequence of flips. The model is the attention of lessons 2 and 3, in PyTorch's own version, `scaled_dot_product_attention`. In front of it, two tables turn a flip and its position into a vector. Behind it, a matrix turns the output into two logits, one for each side of the coin.
 
 
 # %%
@@ -51,7 +51,7 @@ class Guesser(nn.Module):
 
 
 # %% [markdown]
-# The model learns for 200 steps, each with 64 fresh sequences. Then we count how often it is right on 2000 freshly flipped sequences. Seven guesses per sequence count, because the last flip has no next one.
+# The model learns for 200 steps, each with 64 fresh sequences. Then we count how often it is right on 2000 new ones. Seven guesses per sequence count, because the last flip has no next one.
 
 
 # %%
@@ -83,14 +83,14 @@ reveal("right guesses", "always")
 print(f"right: {accuracy:.0%}")
 
 # %% [markdown]
-# The model predicts a fair coin, every time, on fresh flips. (There are only 256 different sequences, and it has met nearly all of them in training. That is no help, because after each beginning both sides come equally often.) Before you bet on it, let the model guess as it would have to in a real game, where the later flips have not happened yet. Show it the first five flips and ask for the sixth:
+# The model predicts a fair coin, every time, on fresh flips. Before you bet on it, let the model guess as it would have to in a real game, where the later flips have not happened yet. Show it the first five flips and ask for the sixth:
 
 # %%
 guess = model(x[:, :5])[:, -1].argmax(dim=-1)
 print(f"right, with five flips on the table: {(guess == x[:, 5]).double().mean():.1f}")
 
 # %% [markdown]
-# Now it is right half of the time, like anybody else. In training the model saw the whole sequence, so the answer to each question was contained in its input, one position further on. Its attention weights, averaged over the 2000 sequences, show what it has learned:
+# Now it is right half of the time, like anybody else. In training the model saw the whole sequence, so the answer to each question was in its input, one position further on. Its attention weights, averaged over the 2000 sequences, show what it has learned:
 
 # %%
 h = model.side(x) + model.place.weight
@@ -105,7 +105,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Flips 0 to 6 each copy the flip to their right. (Flip 7 has none, and its guess does not count, so its row means nothing.) This is what a *leak* looks like: the model is perfect in training and worthless in use, and PyTorch raises no error. An *autoregressive* model, which writes a text token by token, is trained on whole sentences at once. The end of each sentence is there while the model learns to predict its middle. So the model must be kept from looking ahead.
+# Flips 0 to 6 each copy the flip to their right. (Flip 7 has none, so its row means nothing.) This is what a *leak* looks like: the model is perfect in training and worthless in use, and PyTorch raises no error. An *autoregressive* model, which writes a text token by token, is trained on whole sentences at once. The end of each sentence is there while the model learns to predict its middle. So the model must be kept from looking ahead.
 #
 # You can test for a leak without any training. Change the last flip, and the outputs *before* it must not move:
 
@@ -122,13 +122,13 @@ def moved(model: nn.Module, mask: Tensor | None) -> Tensor:
 moved(Guesser(), mask=None)
 
 # %% [markdown]
-# Only the last output was allowed to move, and all eight have moved, in a model that has not even been trained. This is the *leak test* in its simplest form. At the end of the lesson you meet an attention with a leak that this test misses, and you write a better one.
+# Only the last output was allowed to move, and all eight have moved, in a model that has not even been trained. This is the *leak test* in its simplest form. At the end of the lesson you meet a leak that it misses.
 #
 # ## By hand
 #
 # ### Three ways to hide a key
 #
-# A query has the scores 0, ln 2 and ln 3, and therefore the weights $\tfrac16, \tfrac13, \tfrac12$. The third key is to be hidden from it. The most obvious way is to set the weight of that key to 0.
+# A query has the scores 0, ln 2 and ln 3, and therefore the weights $\tfrac16, \tfrac13, \tfrac12$. The third key is to be hidden from it. The most obvious way is to set its weight to 0.
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -136,7 +136,7 @@ may_look = torch.tensor([True, True, False])
 scores.softmax(dim=-1) * may_look
 
 # %% [markdown]
-# The hidden key gets nothing, but the other two weights sum to only a half. The exponential of the hidden key was part of the sum by which they were divided, so the *sizes* of the remaining weights tell you how large that exponential was. In this way the hidden key still influences the result.
+# The hidden key gets nothing, but the other two weights sum to only a half. The exponential of the hidden key was part of the sum by which they were divided, so the hidden key still influences the result.
 #
 # The second way is to set the key's score to 0, before softmax. **Predict** the weight of the hidden key.
 
@@ -157,9 +157,9 @@ weights = scores.masked_fill(~may_look, -torch.inf).softmax(dim=-1)
 weights, weights @ torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 
 # %% [markdown]
-# The weights are one third and two thirds, and the output is [2, 4], as if the third key did not exist. That is what hiding means, and whatever score the key had of its own no longer matters.
+# The weights are one third and two thirds, and the output is [2, 4], as if the third key did not exist. That is what hiding means.
 #
-# The first way could have been repaired by dividing each row by its new sum. On paper this gives the same numbers as −∞, because both ways divide the exponentials 1 and 2 by 3. On a computer the numbers agree only as long as the hidden score is not too large:
+# The first way could have been repaired by dividing each row by its new sum. On paper this gives the same numbers as −∞. On a computer it does so only as long as the hidden score is not too large:
 
 # %%
 for hidden in (math.log(3), 200.0):
@@ -174,7 +174,7 @@ for hidden in (math.log(3), 200.0):
 #
 # ### The future
 #
-# A *mask* is a boolean table with a row per query and a column per key, and in these lessons **`True` means that this query may look at this key**. `scaled_dot_product_attention` reads masks in the same way. If no query may look ahead, query i may look at keys 0 to i. The entries that are `True` form a triangle, which is called a *causal mask*.
+# A *mask* is a boolean table with a row per query and a column per key. In these lessons, as in `scaled_dot_product_attention`, **`True` means that this query may look at this key**. If no query may look ahead, query i may look at keys 0 to i. The entries that are `True` form a triangle, called a *causal mask*.
 
 # %%
 causal = torch.ones(3, 3, dtype=torch.bool).tril()
@@ -198,9 +198,9 @@ plot.heatmap(
 weights @ v, scores.softmax(dim=-1) @ v
 
 # %% [markdown]
-# Token 0 can see only itself, so its output is its own value, [1, 2, 3], whereas token 1 mixes two values. The last row is the same with and without the mask, because the last token may see everything anyway.
+# Token 0 can see only itself, so its output is its own value, [1, 2, 3]. The last token may see everything anyway, so its row is the same with and without the mask.
 #
-# Now train the coin model again, this time with the mask, and put it through both tests.
+# Now train the coin model again, with the mask, and put it through both tests.
 
 # %%
 mask = torch.ones(8, 8, dtype=torch.bool).tril()
@@ -210,9 +210,9 @@ print(f"right: {accuracy:.1f}")
 moved(honest, mask)
 
 # %% [markdown]
-# The model is right half of the time, as it should be. In the leak test only the last output has moved, the one that belongs to the changed flip itself.
+# The model is right half of the time, as it should be. In the leak test only the last output has moved, that of the changed flip itself.
 #
-# So far there were as many queries as keys. In lesson 10 a model will write one token at a time. It keeps the keys and values of the earlier tokens in a *KV cache*, so only the new tokens have queries. For now it is enough that there can be fewer queries than keys. Since the *last* query belongs to the *last* key, the staircase of the mask then ends in the bottom right corner:
+# So far there were as many queries as keys. In lesson 10 a model will write one token at a time and keep the earlier keys and values in a *KV cache*, so only the new tokens have queries. Since the *last* query belongs to the *last* key, the staircase of the mask then ends in the bottom right corner:
 
 # %%
 plot.masks(
@@ -270,7 +270,7 @@ with_axes = scores.masked_fill(~two_by_two[:, None, None], -torch.inf)
 as_it_is[0, 0], with_axes[0, 0]
 
 # %% [markdown]
-# Sentence 0 has one real token, so its column 1 must be hidden from *both* queries. In the first table query 1 still sees that column. For the second table the mask was given two more axes. In an index, `:` keeps an axis and `None` puts in a new one of size 1, so `two_by_two[:, None, None]` has the shape `(B, 1, 1, S)`. That is one row of keys per sentence, the same for all heads and all queries.
+# Sentence 0 has one real token, so its column 1 must be hidden from *both* queries. In the first table query 1 still sees that column. For the second table, `None` in the index has put two axes of size 1 into the mask. Its shape `(B, 1, 1, S)` means one row of keys per sentence, the same for all heads and all queries.
 #
 # ### Exercise 5.2: the padding mask
 #
@@ -302,7 +302,7 @@ def padding_mask(lengths: Tensor, max_len: int) -> Tensor:
 # %% [markdown]
 # ### Several rules at once
 #
-# Often two rules hold at the same time, for example that a query may look neither at the future *nor* at padding. Put positively, a query may look at a key if the first rule allows it **and** the second rule allows it, so the two masks are combined with `&`.
+# Often two rules hold at the same time: a query may look neither at the future *nor* at padding. Put positively, it may look at a key if the first rule **and** the second rule allow it, so the two masks are combined with `&`.
 
 # %%
 causal = torch.ones(5, 5, dtype=torch.bool).tril()
@@ -321,9 +321,9 @@ plot.masks(
 )
 
 # %% [markdown]
-# The fourth mask is called a *sliding window*, in which each query sees itself and the token before it. The last mask is for packed training texts: two texts share a row, tokens 0 to 2 and tokens 3 and 4, and neither may look into the other. Without this mask a model learns from texts that have nothing to do with each other. And if a program packs the requests of two users into one row without this mask, the model can answer one of them with what it has read in the other's text.
+# The fourth mask is called a *sliding window*, in which each query sees itself and the token before it. The last mask is for packed texts: tokens 0 to 2 and tokens 3 and 4 are two texts in one row, and neither may look into the other. If a program packs the requests of two users into one row without this mask, the model can answer one of them with what it has read in the other's text.
 #
-# In the third mask, queries 3 and 4 are padding themselves, and what they get is ignored later. The rows of the real tokens, 0 to 2, are the same as in the causal mask. The reason is that the padding comes after all real tokens, so the causal mask hides it already. You need a padding mask only if the padding comes first, or if there is no causal mask.
+# In the third mask, queries 3 and 4 are padding themselves, and what they get is ignored later. The rows of the real tokens, 0 to 2, are the same as in the causal mask. Padding that comes last is in the future of every real token, so the causal mask hides it already. You need a padding mask only if the padding comes first, or if there is no causal mask.
 #
 # ### Exercise 5.3: combine masks
 #
@@ -370,7 +370,7 @@ reveal("softmax of -inf, -inf, -inf", "nan")
 nothing.softmax(dim=-1), torch.full((3,), -1_000_000_000.0).softmax(dim=-1)
 
 # %% [markdown]
-# Softmax turns all three scores into `nan`. In the formula all exponentials are 0, and 0/0 is not defined. The softmax of lesson 4 fails even earlier: it subtracts the largest score, and −∞ minus −∞ is not defined either. The loss is a mean over the batch, so a single `nan` makes the whole loss `nan`.
+# Softmax turns all three scores into `nan`, because all exponentials in the formula are 0, and 0/0 is not defined. The loss is a mean over the batch, so a single `nan` makes the whole loss `nan`.
 #
 # Here are the three tokens from above, with a button for each query and key. Hide the keys of query 1 one by one, and watch where its weight goes:
 
@@ -382,9 +382,9 @@ plot.click_mask(
 )
 
 # %% [markdown]
-# Older code writes −1,000,000,000 instead of −∞. Above the figure you saw that softmax turns three such scores into one third each. That avoids the `nan` and puts something worse in its place. The query now looks at all the hidden keys equally, because all their scores have been replaced by the same number. So padding enters the output, and nothing warns you. In float16, whose largest number is 65504, `masked_fill` rejects a billion.
+# Older code writes −1,000,000,000 instead of −∞, and you saw that softmax turns three such scores into one third each. That avoids the `nan` and puts something worse in its place: the query now looks at all the hidden keys equally. Padding enters the output, and nothing warns you.
 #
-# In these lessons a query that may look at nothing gives weight to nothing, so its output is 0. This convention has the advantage that no hidden key can influence any result. PyTorch's function follows it in the version that this course uses, while earlier versions returned `nan`:
+# In these lessons a query that may look at nothing gives weight to nothing. Its output is 0, and no hidden key can influence any result. PyTorch's function follows this convention in the version that this course uses, while earlier versions returned `nan`:
 
 # %%
 q, k, v = (torch.ones(1, 3, 4) for _ in range(3))
@@ -392,7 +392,7 @@ mask = torch.tensor([[True, True, False], [False, False, False], [True, True, Tr
 functional.scaled_dot_product_attention(q, k, v, mask)
 
 # %% [markdown]
-# Query 1 gets zeros. To produce such zeros, it is tempting to let softmax return its `nan` and to replace it with 0 afterward. The weights are then right, but does the gradient survive? Try it on an empty row that is hidden in two ways, first by *adding* −∞ to the scores and then by *overwriting* the scores with −∞.
+# Query 1 gets zeros. To produce such zeros, it is tempting to let softmax return its `nan` and to replace it with 0 afterward. The weights are then right, but does the gradient survive? Try it on an empty row that is hidden in two ways, first by *adding* −∞ to the scores and then by *overwriting* them with −∞.
 
 # %%
 everything = torch.ones(3, dtype=torch.bool)
@@ -411,7 +411,7 @@ figures.there_and_back()
 # %% [markdown]
 # Replacing the `nan` helps only on the way forward. The way back leads from right to left, and each box there holds the gradient of the numbers above it. It starts with 1, 0, 0, because the cell asked for the first weight. The replacement passes on 0 wherever it replaced a `nan`, so g = [0, 0, 0] arrives at the weights w. Softmax turns g into $w_i\,(g_i - w \cdot g)$ for score i, by the Jacobian of lesson 3. But w is `nan`, and even 0 times `nan` is `nan`.
 #
-# What happens then depends on how the scores were hidden. An addition passes on whatever arrives, so the `nan` reaches the scores and everything before them. `masked_fill` passes on *nothing* to the entries that it overwrote, and their gradient is exactly 0. So if you hide scores with `masked_fill`, only the `nan` in the weights is left to remove.
+# What happens then depends on how the scores were hidden. An addition passes on whatever arrives, so the `nan` reaches the scores and everything before them. `masked_fill` passes on *nothing* to the entries that it overwrote. Their gradient is exactly 0, and only the `nan` in the weights is left to remove.
 #
 # ### Exercise 5.4: masked softmax
 #
@@ -446,7 +446,7 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 # %% [markdown]
 # ### Everything together
 #
-# Scores, scale, mask, softmax, values: these are all the steps of attention. Later lessons will turn the queries and keys or add a bias to the scores, but the order of the steps stays the same.
+# Scores, scale, mask, softmax, values: these are all the steps of attention. Later lessons add to them, but their order stays the same.
 #
 # ### Exercise 5.5: scaled dot-product attention
 #
@@ -498,7 +498,7 @@ def scaled_dot_product_attention(
 # | 0 or 1, tested with `mask == 0` | older tutorials | 0 | `mask.int()` |
 # | added to the scores | also accepted by both of these functions | −∞ | zeros, filled with −∞ where `~mask` |
 #
-# What happens if a mask in one convention meets a function that expects another? Here are three traps, and you should make up your mind about each before you look.
+# Here are three traps. Make up your mind about each before you look.
 #
 # **Predict.** First, our causal mask is passed to `nn.MultiheadAttention` as it is. What does the model see?
 
@@ -529,7 +529,7 @@ print(sdpa(q, k, v, causal.float())[0])
 reveal("a mask of floats", "a part of it")
 
 # %% [markdown]
-# Floats are read in the fourth convention and added to the scores, so the allowed scores rise by 1 and the hidden ones stay as they are. Token 0 gives 0.576 to itself and 0.212 to each token in its future, which is $e / (e + 2)$ and $1 / (e + 2)$. This trap is harder to notice than the first, because the table still looks a little causal, and only a part of the future leaks. (A mask of integers, on the other hand, is rejected.)
+# Floats are added to the scores, as in the fourth convention, so the allowed scores rise by 1 and the hidden ones stay as they are. Token 0 gives 0.576 to itself and 0.212 to each token in its future, which is $e / (e + 2)$ and $1 / (e + 2)$. This trap is harder to notice than the first, because the table still looks a little causal. (A mask of integers is rejected.)
 #
 # **Predict.** Third, `scaled_dot_product_attention` has an argument `is_causal=True`, a shortcut for a causal mask. One new query meets five keys in a KV cache. Which of them may it see?
 
@@ -542,13 +542,13 @@ reveal("is_causal, 1 query and 5 keys", "the first")
 sdpa(q, k, v, is_causal=True)[0], sdpa(q, k, v)[0]
 
 # %% [markdown]
-# The shortcut lines up the *first* query with the *first* key. With as many queries as keys that makes no difference, but a single new query sees only the first key, which is the oldest of all. It should have seen all five keys, as in the second result, where there is no mask.
+# The shortcut lines up the *first* query with the *first* key. With as many queries as keys that makes no difference, but a single new query sees only the oldest key. It should have seen all five, as in the second result, without a mask.
 #
 # Every convention leaves one task to you. Since a padding mask hides *keys* and removes no queries, padding positions still produce outputs, and you have to leave these out of the loss and of everything else.
 #
 # ### The test that was fooled
 #
-# The test at the beginning of this lesson changes the last flip and asks which earlier outputs move. Here is an attention that passes it. Its mask is causal, except that query 0 may also look at key 2:
+# The test at the beginning of this lesson changes only the last flip. Here is an attention that passes it. Its mask is causal, except that query 0 may also look at key 2:
 
 # %%
 hole = torch.ones(5, 5, dtype=torch.bool).tril()
@@ -560,11 +560,11 @@ x = torch.cat([x, other])  # the original is first, the changed one second
 functional.scaled_dot_product_attention(x, x, x, hole)[:, :4, 0]
 
 # %% [markdown]
-# The first four outputs, of which the first entries are shown, are the same both times, and yet output 0 depends on token 2. A test that can be trusted has to ask about *every* later token and *every* earlier output. It also needs a tolerance, because two ways of computing the same number may differ in the last digits, which is not a leak.
+# The first four outputs, of which the first entries are shown, are the same both times, and yet output 0 depends on token 2. A test that can be trusted has to ask about *every* later token and *every* earlier output. It also needs a tolerance, because two ways of computing the same number may differ in the last digits.
 #
 # ### Exercise 5.6: the leak test
 #
-# Write a leak test that changes every token and looks at every earlier output. It can miss a leak that is smaller than its tolerance, or one that shows only with particular tokens, so `False` means "none found". This test is the tool to reach for whenever a model learns suspiciously well, and lesson 11 uses it to find bugs.
+# Write a leak test that changes every token and looks at every earlier output. It can miss a leak that is smaller than its tolerance, or one that shows only with particular tokens, so `False` means "none found". This is the test to reach for whenever a model learns suspiciously well, and lesson 11 uses it to find bugs.
 
 # %% hints leaks [markdown]
 # An output may depend on its own token and on earlier ones. If you change token t, which outputs are allowed to move, and which are not?
@@ -599,7 +599,7 @@ def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> b
 # %% [markdown]
 # ## What you learned
 #
-# This lesson has changed the second step once more. A query now shares out its attention among the keys that it may see. If there are no such keys, its output is 0.
+# This lesson has changed the second step once more. A query now shares out its attention among the keys that it may see.
 #
 # | | rule | what to remember |
 # |---|---|---|
