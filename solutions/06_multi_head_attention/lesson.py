@@ -659,7 +659,7 @@ plot.heatmap(
 plot.explore(weights[0], [f"{i}:{d}" for i, d in enumerate(digits[0].tolist())])
 
 # %% [markdown]
-# Its rows do have peaks, but the peaks make no pattern. Perhaps this head goes by the digits, whereas the others go by the places. To test this, we exchange the names of the digits, as if every 0 were now called 4, every 1 were called 7, and so on. How much of each head's weight moves?
+# Its rows have peaks, but no pattern. Perhaps this head goes by the digits, and the others by the places. To test this, we rename the digits, as if every 0 were now called 4, every 1 were called 7, and so on. How much of each head's weight moves?
 
 # %% measured
 renamed = torch.randperm(10, generator=torch.Generator().manual_seed(1))[digits]
@@ -728,7 +728,7 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 # %% [markdown]
 # Our models learned about positions because a vector for each place was added to the token there, which is the subject of lesson 7. (With a causal mask the shuffled outputs do differ, because the mask depends on the order.)
 #
-# **Any length, in principle.** Nothing in the module depends on L, so it runs on sequences of any length. The rest of a model may be less patient: ours have vectors for eight places and raise an error for nine tokens. And a model that runs beyond the lengths of its training need not be any good there.
+# **Any length, in principle.** Nothing in the module depends on L, so it runs on sequences of any length. The rest of a model may be less patient: ours have vectors for eight places and raise an error for nine tokens. And a model that runs need not be any good beyond the lengths of its training.
 #
 # **More heads are not always better.** With the model dimension fixed, more heads means smaller heads. Nor are all of them needed: Michel et al. found that many heads of a trained model can be removed at little cost.
 #

@@ -70,7 +70,7 @@ favorite = x.mode(dim=-1).values[:, None]
 f"{(favorite == reverse(x)).double().mean():.0%}"
 
 # %% [markdown]
-# The first remedy is the one that the models of lessons 5 and 6 used. Keep a second table with one learned vector per *place*, and add each of these vectors to the token at its place:
+# The first remedy is that of lessons 5 and 6. Keep a second table with one learned vector per *place*, and add each of them to the token at its place:
 
 # %% measured
 learned = train(reverse, "learned")
@@ -123,7 +123,7 @@ figures.clocks(
 # %% [markdown]
 # ## In PyTorch
 #
-# There are four usual ways to tell attention about order. You have seen the first of them, and they differ in what they change:
+# There are four usual ways to tell attention about order, and you have seen the first:
 #
 # | way | what is changed | built in |
 # |---|---|---|
@@ -238,7 +238,7 @@ for p, s in ((5, 4), (9, 8), (5, 3), (9, 7)):
 #
 # The two places have disappeared from the score, and only their difference is left. This holds for every pair of entries at its own speed, and the score of the whole vectors is the sum over the pairs.
 #
-# In the next figure a query and four keys are all the same arrow, turned by 40° per place. The keys are at places 0 to 3. **Predict** before you run the figure: when the query is at place 2, which key gets the most weight?
+# In the next figure a query and four keys are all the same arrow, turned by 40° per place. The keys are at places 0 to 3. **Predict**: when the query is at place 2, which key gets the most weight?
 
 # %%
 predict(
@@ -526,7 +526,7 @@ for way in ("sinusoidal", "rotary", "linear bias"):
     print(f"reversing, {way:12} {accuracy(train(reverse, way), reverse):4.0%}")
 
 # %% [markdown]
-# No way was good at all three tasks. The linear bias was best for the most recent small digit, in long sequences, and the rotation was the better of the two for three back. For reversing, only a vector that is added to each token worked. Every way of telling a model about order has an assumption built in, and works where the assumption holds. In text, much of what matters is how far back something is, and most language models today turn their queries and keys.
+# No way was good at all three tasks. The linear bias was best for the most recent small digit, in long sequences, and the rotation was the better of the two for three back. For reversing, only a vector that is added to each token worked. Every way of telling a model about order has an assumption built in, and works where the assumption holds. In text, much of what matters is how far back something is.
 #
 # ### Optional: where the rotation looks, and slower hands
 #

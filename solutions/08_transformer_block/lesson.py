@@ -7,7 +7,7 @@
 #
 # Lesson 1 ended with a translator that reads dates as people write them and writes them as computers store them. It consists of two recurrent networks with attention between them, and the attention turned out to be the good part. In 2017 eight authors asked what would happen if attention did all the work. They called the model a *transformer*, and their paper "Attention Is All You Need".
 #
-# You will build that model and let the two compete on the dates of lesson 1. Here is the mark to beat, the share of 500 new dates that the recurrent translator writes without a mistake after 100 training steps:
+# You will build that model and let it compete with the translator on the dates of lesson 1. Here is the mark to beat, the share of 500 new dates that the recurrent translator writes without a mistake after 100 training steps:
 
 # %% setup
 from collections.abc import Callable
@@ -40,13 +40,13 @@ predict(
 )
 
 # %% [markdown]
-# This is its plan:
+# Here is the plan of the model:
 
 # %%
 figures.encoder_and_decoder()
 
 # %% [markdown]
-# The *encoder* on the left reads the whole input. The *decoder* on the right writes one character after another, and looks at what the encoder has made of the input. Each side first turns its characters into vectors and adds a learned vector for each place. Learned vectors will do here because the lengths, 18 and 10, never change (lesson 7). Then comes a *block*, which takes a sequence of vectors and returns a sequence of the same shape, so that blocks can be stacked. Ours has one on each side, where real models have dozens.
+# The *encoder* on the left reads the whole input. The *decoder* on the right writes one character after another, and looks at what the encoder has made of the input. Each side first turns its characters into vectors and adds a learned vector for each place, which will do here because the lengths, 18 and 10, never change. Then comes a *block*, which takes a sequence of vectors and returns a sequence of the same shape, so that blocks can be stacked. Ours has one on each side, where real models have dozens.
 #
 # Models of such blocks form three families. An encoder alone, such as BERT, reads a text and returns one vector per token, which can be used to classify or to search. A decoder alone, such as GPT, continues a text; you will build one in lesson 13. The pair above is the original design, still in use where one sequence becomes another, in translation or in the transcription of speech. All three are made of the same block. What is inside it?
 #
@@ -64,7 +64,7 @@ first, second = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
 (x @ first).relu(), (x @ first).relu() @ second
 
 # %% [markdown]
-# For −3 the hidden entries are 0 and 3, and for 2 they are 2 and 0. This is why a block has two halves. Attention moves information *between* tokens, and the feed-forward network, which sees one token at a time, computes something with what has arrived. The network is usually four times as wide inside as the model. Ours is only twice as wide.
+# For −3 the hidden entries are 0 and 3, for 2 they are 2 and 0, and their sum is the absolute value. This is why a block has two halves. Attention moves information *between* tokens, and the feed-forward network, which sees one token at a time, computes something with what has arrived. The network is usually four times as wide inside as the model. Ours is only twice as wide.
 #
 # ### Adding instead of replacing
 #
@@ -111,7 +111,7 @@ for kind in ("bare", "post-norm", "pre-norm", "no norm"):
 # %% [markdown]
 # The bare stack stays at the loss of a guess among ten digits, $\ln 10 = 2.30$. (An optional section near the end looks for the reason.) After 50 steps post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to twice their size before any training, and learning takes about as long as with post-norm. In deeper stacks they grow much more (not shown).
 #
-# The original transformer had post-norm. Larger models of this kind need a learning rate that starts tiny (Xiong et al., below), but this small one does not.
+# The original transformer had post-norm. Larger models of this kind need a learning rate that starts tiny (Xiong et al., below).
 #
 # ### Exercise 8.1: the block
 #
@@ -191,7 +191,7 @@ x / x.square().mean().sqrt(), nn.RMSNorm(4)(x).detach()
 # | decoder, self-attention | what is written | what is written | causal `(L, L)` |
 # | decoder, cross-attention | what is written | the memory | padding of the memory |
 #
-# A decoder block therefore has three branches, each with a norm of its own: it looks back, it looks across, and it feeds forward. Since pre-norm leaves the stream itself unnormalized, one more norm follows the last block on each side. The decoder uses the memory as it is, because it has already passed the encoder's last norm. If eighteen characters were read and ten are to be written, the table of the cross-attention has ten rows and eighteen columns.
+# A decoder block therefore has three branches, each with a norm of its own: it looks back, it looks across, and it feeds forward. Since pre-norm leaves the stream itself unnormalized, one more norm follows the last block on each side. The decoder uses the memory as it is, because it has already passed the encoder's last norm. For eighteen characters read and ten to be written, the table of the cross-attention has ten rows and eighteen columns.
 
 # %%
 figures.decoder_block()
@@ -380,7 +380,7 @@ reveal("the dates need most", "places of what is read")
 #
 # Without self-attention in the encoder, each character reaches the memory alone, and between one date in six and one in three is lost, depending on the start and on the computer. The other two parts are missed much less. But did not "What attention cannot do" argue that a block needs its feed-forward network?
 #
-# The argument and the measurement are both right. The argument was about what a stack of attention layers can compute at all. An ablation measures what a part is worth to this model for this task. Dates are mostly copied, and copying needs little computing. And the decoder's self-attention has a stand-in: places tell which part of the date comes next, and so do the characters already written. Without both, hardly a date is right (not shown).
+# Both are right. The argument was about what a stack of attention layers can compute at all. An ablation measures what a part is worth to this model for this task. Dates are mostly copied, and copying needs little computing. And the decoder's self-attention has a stand-in: places tell which part of the date comes next, and so do the characters already written. Without both, hardly a date is right (not shown).
 #
 # ### Writing
 #
@@ -432,7 +432,7 @@ def greedy_decode(
 # %% [markdown]
 # ### All of it yours
 #
-# The model of the race was built from PyTorch's blocks. The next one is built from yours, learns for the same 130 steps, and writes with your loop.
+# The next model is built from your blocks, learns for the same 130 steps, and writes with your loop.
 
 # %% measured
 try:
@@ -461,7 +461,7 @@ for kind in KINDS:
     print(f"{kind:15}", [f"{ratio:.1f}" for ratio in ratios])
 
 # %% [markdown]
-# In the bare stack between a tenth and a half of the gradient arrives, and in the control about a tenth. So if the size of the gradient were what mattered, the control should fail as well.
+# In the bare stack between a tenth and a half of the gradient arrives, and in the control, "small gradients", about a tenth. So if the size of the gradient were what mattered, the control should fail as well.
 
 # %% measured
 losses = stack.train("small gradients", steps=100)
@@ -577,7 +577,7 @@ figures.examined("Health: both losses fall to 0", sound=examine(stack.sound))
 # %% [markdown]
 # This is what health looks like. The loss starts slightly above the dotted line at 2.30, because random logits are a little worse than equal ones. The batch is learned by heart (solid), all thirty tensors of parameters move, and new sequences (dashed) follow some twenty steps later.
 #
-# Now for four programs that contain one mistake each. One has a learning rate of 0.3 instead of 0.003. In another the answers have been put in another order than the questions. One makes new blocks after its optimizer has been made, and one applies softmax to its logits although the loss, PyTorch's `cross_entropy`, does so itself.
+# Now for four programs that contain one mistake each. One has a learning rate of 0.3 instead of 0.003. In another the answers are in a different order from the questions. One makes new blocks after its optimizer has been made, and one applies softmax to its logits although the loss, PyTorch's `cross_entropy`, does so itself.
 
 # %% measured
 ill = {name: examine(make) for name, make in stack.BROKEN.items()}
@@ -596,7 +596,7 @@ for name, number in zip(stack.BROKEN, (1, 3, 0, 2), strict=True):
     reveal(f"program {name}", MISTAKES[number])
 
 # %% [markdown]
-# **A** learns its batch by heart, so its model, its loss and its optimizer are all in order. Yet on new data it is no better than a guess. That is what happens if the answers belong to other questions: they can be learned by heart, but they follow no rule that would help with a new question.
+# **A** learns its batch by heart, so its model, its loss and its optimizer are all in order. Yet on new data it is no better than a guess. That is what happens if the answers belong to other questions: they can be learned by heart, but they follow no rule.
 #
 # **B** stops at 1.46, and you can find this number on paper. Where the loss expects logits it gets probabilities, at best 1 for the right digit and 0 for the nine others. The best that a second softmax can make of them is $e / (e + 9) = 0.232$, and $-\ln 0.232 = 1.46$. So this model has learned everything that there is to learn. It gets all digits of a new batch right, as the next cell shows.
 #
@@ -610,7 +610,7 @@ x, y = stack.pairs(seed=9_999)
 f"{(program.model(x)[0].argmax(dim=-1) == y).double().mean():.0%} of the digits are right"
 
 # %% [markdown]
-# That leaves question 4. Here is the loss of the sound program after 100 steps with five learning rates, each ten times the one before:
+# That leaves question 4. Here is the loss of the sound program after 100 steps with five learning rates:
 
 # %% measured
 for rate in (3e-5, 3e-4, 3e-3, 3e-2, 3e-1):
@@ -618,7 +618,7 @@ for rate in (3e-5, 3e-4, 3e-3, 3e-2, 3e-1):
     print(f"{rate:7.5f}  {[program.step(seed) for seed in range(100)][-1]:.2f}")
 
 # %% [markdown]
-# Two of the five rates learn, two have hardly begun, and the largest never does. With 0.0003 the same program needs 1,000 steps (not shown), so a rate that is too small may look like a mistake when all it needs is patience. A rate that is too large does not get better by waiting.
+# Two of the five rates learn, two have hardly begun, and the largest never does. With 0.0003 the same program gets there after 1,000 steps (not shown). A rate that is too small may look like a mistake when all it needs is patience. A rate that is too large does not get better by waiting.
 #
 # The five questions do not find everything. The model without a causal mask passes all of them, because its mistake shows only when it writes on its own. The last word belongs to a measurement of what the model is for.
 #

@@ -70,7 +70,7 @@ writer.train(model, text, steps=600, show=show, every=150)
 reveal("after half a minute", "words, more or less")
 
 # %% [markdown]
-# The model first finds pieces that are as long as words, although nobody told it that there are words. What it writes makes no sense yet, but it is built like the large models, a million times smaller. (The samples resemble one another because each is drawn with the same random numbers.)
+# The model first finds pieces that are as long as words, although nobody told it that there are words. What it writes makes no sense yet, but it is built like the large models, a million times smaller.
 #
 # ## By hand
 #
@@ -109,7 +109,7 @@ for temperature in (0.2, 0.7, 1.5):
 #
 # ### Twelve heads, and one question
 #
-# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56, lower than those of our counts. (Cleverer counting gets to 1.51, not shown.) But it has learned something that no such counting can do. Here is first what it writes:
+# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56, lower than those of our counts. (Cleverer counting gets to 1.51, not shown.) But our model has learned something that no such counting can do. Here is first what it writes:
 
 # %% measured
 large, facts = writer.load(text)
@@ -137,7 +137,7 @@ sample_weights, _ = writer.heads(large, text.encode(sample.replace("·", " ")))
 plot.explore(sample_weights[0], list(sample), names=names)
 
 # %% [markdown]
-# And here are three of them side by side:
+# Here are three of them side by side:
 
 # %%
 three = [names.index(name) for name in ("0.0", "0.2", "2.2")]
@@ -153,7 +153,7 @@ plot.heads(
 # %% [markdown]
 # Head 0.0 draws a stripe, so it looks one character back. Head 0.2 is a smear, and head 2.2 looks at spaces as soon as one is in sight. You cannot tell by looking which of these three has to do with copying, and there are nine more.
 #
-# We need an input for which we know what a head should do (exercise 9.1), a number that says whether the head does it (9.2 and 9.3), and a way to find out whether the model depends on the head (9.4). We try these tools on a third and tiny model, the *copier*, and then return to the twelve heads.
+# We need an input for which we know what a head should do (exercise 9.1), a number that says whether the head does it (9.2 and 9.3), and a way to find out whether the model depends on the head (9.4). We try these tools on a third and tiny model, the *copier*, in which we *know* what has to happen, and then return to the twelve heads.
 #
 # ### Copying by analogy
 #
@@ -175,7 +175,7 @@ print(f"period 16: {induction.accuracy(lazy, shortest=16):.0%} right")
 print(f"periods of 6 to 16: {induction.accuracy(lazy):.0%} right")
 
 # %% [markdown]
-# The model learned a distance and nothing else. It is right where the period is 16, and also where it is 8, since the right token is then 7 and 7 + 8 = 15 places back. If a task has a shortcut, expect the model to take it.
+# The model learned a distance and nothing else. Its 17% come from period 16, and from period 8, where the right token is 7 and also 7 + 8 = 15 places back. If a task has a shortcut, expect the model to take it.
 #
 # ### Exercise 9.1: sequences that repeat
 #
@@ -249,11 +249,11 @@ plot.heads(
 )
 
 # %% [markdown]
-# The first layer looks one place back and adds what it finds to the stream, so each token carries a note: "before me came K". The second layer asks for notes. At K, its query says "whose note says K?", and the answer is the token *after* the previous K, which is the token to predict. Rows 30 and 31 have two earlier copies to choose from, and the head takes the one at the left edge.
+# The first layer looks one place back and adds what it finds to the stream, so each token carries a note: "before me came K". The second layer asks for notes. At K, its query says "whose note says K?", and the answer is the token *after* the previous K, the one to predict. Rows 30 and 31 have two earlier copies to choose from, and the head takes the one at the left edge.
 #
 # So it takes two heads, in this order. A *previous-token head* writes the notes, and an *induction head* reads them. In a single layer there is no earlier head, so there are no notes to read.
 #
-# So far this story rests on two pictures of one sequence. Two scores will turn it into numbers, which can be averaged over many sequences and many heads.
+# So far this story rests on two pictures of one sequence. Two scores will turn it into numbers.
 #
 # Try both scores on paper first. Here is one head on the string abcab, whose period is 3. How much of its weight is on the token before, on average over the four rows that have one? And in the rows of the second a and the second b, how much is on the token that came *after* the first a and the first b?
 
@@ -415,7 +415,7 @@ def ablate_head(module: MultiHeadAttention, head: int) -> Iterator[None]:
 # %% [markdown]
 # ### Without one or the other
 #
-# Now switch off each of the two heads of the deep model in turn, with your `ablate_head`, or, if it is still open, with the one in `induction.py`:
+# Now switch off each of the two heads of the deep model in turn. (If your `ablate_head` is still open, `induction.py` has one.)
 
 # %% measured
 try:
@@ -454,7 +454,7 @@ reveal("only the keys", "nearly all")
 reveal("all but the keys", "about a tenth")
 
 # %% [markdown]
-# If only the way through the keys is open, every prediction is right, and if it alone is closed, hardly any is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. Whether the notes say "before me came K" it does not test. For that we have only the map and the score of layer 0.
+# If only the way through the keys is open, every prediction is right, and if it alone is closed, hardly any is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. It does not test whether the notes say "before me came K". For that we have only the map and the score of layer 0.
 #
 # ### Back to the twelve
 #
@@ -476,7 +476,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Layer 0 has three previous-token heads, 0.0, 0.1 and 0.3. Above it, 1.0, 1.3 and 2.2 look for repetitions, although nobody asked for three of each. But a score has no natural threshold, and head 1.2 has 0.43 on repetitions.
+# Layer 0 has three previous-token heads, 0.0, 0.1 and 0.3. Above it, 1.0, 1.3 and 2.2 look for repetitions. But a score has no natural threshold, and head 1.2 has 0.43 on repetitions.
 #
 # The next function takes heads of this model away, with your `ablate_head`, and adds a vector to the output of the attention in place of each. (You need not read it line by line.)
 
@@ -633,7 +633,7 @@ print(f"2.2 in strings: {in_strings:.1f}")
 print(f"text without 2.2: {without(['2.2'], zeros, on_text):+.3f}")
 
 # %% [markdown]
-# The value at a space has a fifth of the usual norm, and in text head 2.2 adds the least of all twelve. Nor does the loss on text rise when it is switched off. The weights of a head sum to 1 even where there is nothing to copy, and there this head puts them on the spaces, whose values are small. Such a place is called an *attention sink*, and in large models it is often the first token.
+# A value at a space has a fifth of the usual norm, and in text head 2.2 adds the least of all twelve. Nor does the loss on text rise when it is switched off. The weights of a head sum to 1 even where there is nothing to copy, and there this head puts them on the spaces, whose values are small. Such a place is called an *attention sink*, and in large models it is often the first token.
 #
 # **Choosing and testing on the same data.** One of twelve heads scores highest even if all are noise. So choose a head on one batch and test it on another, as we did with the strings.
 #
@@ -644,7 +644,7 @@ for name, part in (("seen", text.seen), ("unseen", text.unseen)):
     print(f"{name:7} {writer.loss_on(large, text, part):.2f}")
 
 # %% [markdown]
-# The gap is small. `pretrain.py` trains with dropout and for few steps, both of which are meant to keep a model from memorizing. A wide gap tells you that a model has memorized, but not which of two models is better. (One that was trained for longer had a wider gap and a lower loss on unseen text, not shown.)
+# The gap is small. `pretrain.py` trains with dropout and for few steps, both of which are meant to keep a model from memorizing. A wide gap tells you that a model has memorized, but not which of two models is better. (An earlier version that was trained for longer had a wider gap and a lower loss on unseen text, not shown.)
 #
 # ## What you learned
 #
