@@ -162,7 +162,7 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 figures.no_peak()
 
 # %% [markdown]
-# The dashed line is what the second digit would need, a peak at ⅓. But a straight line is highest at one of its ends, or equally high everywhere. A matrix can name the digit with the larger weight every time. No matrix can name the digit with the smaller weight for every pair of digits.
+# The dashed line is what the second digit would need, a peak at ⅓. But a straight line is highest at one of its ends, or equally high everywhere. So a matrix can name the digit with the larger weight every time. No matrix can name the digit with the smaller weight for every pair of digits.
 #
 # <details><summary>Could a matrix succeed that treats the digits differently?</summary>
 #
@@ -249,7 +249,7 @@ class Hasty(nn.Module):
 x.view(2, 3, 5, 4)[0, 0]
 
 # %% [markdown]
-# The second row holds 4 to 7, which still belong to *token 0*. A view only regroups the entries in the order in which they lie in memory, and there the entries of one token lie together. It has cut the *sequence* and not the tokens. The five rows of this "head" are pieces of tokens 0 and 1. Here are all heads of sentence 0, as they should be cut and as they are:
+# The second row holds 4 to 7, which still belong to *token 0*. A view only regroups the entries in the order in which they lie in memory, and there the entries of one token lie together. So the view has cut the *sequence* and not the tokens. The five rows of this "head" are pieces of tokens 0 and 1. Here are all heads of sentence 0, as they should be cut and as they are:
 
 # %%
 figures.cut()

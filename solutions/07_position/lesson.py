@@ -107,9 +107,9 @@ hands = torch.stack(
 hands @ hands.mT
 
 # %% [markdown]
-# Along each diagonal, all entries are equal. A place compared with itself gives 1, one step apart gives 0, and two steps apart give −1. The dot product of two hands is the cosine of the angle between them, and that angle depends only on the number of steps. Nobody told the clock about distances. They come for free with turning, because $\cos\alpha\cos\beta + \sin\alpha\sin\beta = \cos(\alpha - \beta)$.
+# Along each diagonal, all entries are equal. A place compared with itself gives 1, places one step apart give 0, and places two steps apart give −1. The dot product of two hands is the cosine of the angle between them, and that angle depends only on the number of steps. Nobody told the clock about distances. They come for free with turning, because $\cos\alpha\cos\beta + \sin\alpha\sin\beta = \cos(\alpha - \beta)$.
 #
-# One hand is not enough, though. Four steps are a full turn, so places 0, 4 and 8 look the same. A slower hand could tell those apart, but it would hardly move between neighbors. That is why clocks have several hands. In this one, the short hand is eight times slower than the long one:
+# One hand is not enough, though. Four steps are a full turn, so places 0, 4 and 8 look the same. A slower hand could tell those apart, but it would hardly move between neighbors. That is why clocks have several hands. In the next one, the short hand is eight times slower than the long one:
 
 # %%
 figures.clocks(
@@ -142,7 +142,7 @@ speeds = 1 / 10_000 ** (torch.arange(0, E, 2) / E)
 speeds, places[:, None] * speeds
 
 # %% [markdown]
-# The table has one row per place and one column per hand, each ten times slower than the one before it. What goes into the vector is the sine and the cosine of each angle, side by side:
+# The table has one row per place and one column per hand, and each hand is ten times slower than the one before it. What goes into the vector is the sine and the cosine of each angle, side by side:
 #
 # $$PE_{p,\,2i} = \sin\!\left(\frac{p}{10000^{2i/E}}\right), \qquad PE_{p,\,2i+1} = \cos\!\left(\frac{p}{10000^{2i/E}}\right).$$
 #
@@ -283,7 +283,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# The four keys are equal, and yet their weights differ, in a pattern that moves with the query. Near keys win here because query and keys are the same arrow before they turn. If near keys were all that one could want, there would be simpler ways.
+# The four keys are equal, and yet their weights differ, in a pattern that moves with the query. Near keys win here because query and keys are the same arrow before they turn. If near keys were all we wanted, there would be simpler ways.
 #
 # ### Choose an angle
 #
@@ -637,7 +637,7 @@ torch.stack([weights_at(3), weights_at(0)])
 torch.tensor([255.0, 256, 257, 258, 259]).bfloat16().tolist()
 
 # %% [markdown]
-# **"Works at any length."** A rotation *runs* at any length. In our two tasks it *worked* up to twice the length of training, and not up to four times.
+# **"Works at any length."** A rotation *runs* at any length. In two of our tasks it *worked* up to twice the length of training, and not up to four times.
 #
 # **"Without positions there is no order."** Without a mask that is true, however many layers there are. A causal mask gives away some order, because the first query sees one key and the second sees two. Models with several layers can build on that, and some are trained without any positions (*NoPE*).
 #

@@ -48,7 +48,7 @@ figures.encoder_and_decoder()
 # %% [markdown]
 # The *encoder* on the left reads the whole input. The *decoder* on the right writes one character after another, and looks at what the encoder has made of the input. Each side first turns its characters into vectors and adds a learned vector for each place, which will do here because the lengths, 18 and 10, never change. Then comes a *block*, which takes a sequence of vectors and returns a sequence of the same shape, so that blocks can be stacked. Ours has one on each side, where real models have dozens.
 #
-# Models of such blocks form three families. An encoder alone, such as BERT, reads a text and returns one vector per token, which can be used to classify or to search. A decoder alone, such as GPT, continues a text; you will build one in lesson 13. The pair above is the original design, still in use where one sequence becomes another, in translation or in the transcription of speech. All three are made of the same block. What is inside it?
+# Models built from such blocks form three families. An encoder alone, such as BERT, reads a text and returns one vector per token, which can be used to classify or to search. A decoder alone, such as GPT, continues a text; you will build one in lesson 13. The pair above is the original design, still in use where one sequence becomes another, in translation or in the transcription of speech. All three are made of the same block. What is inside it?
 #
 # ## By hand
 #
@@ -380,7 +380,7 @@ reveal("the dates need most", "places of what is read")
 #
 # Without self-attention in the encoder, each character reaches the memory alone, and between one date in six and one in three is lost, depending on the start and on the computer. The other two parts are missed much less. But did not "What attention cannot do" argue that a block needs its feed-forward network?
 #
-# Both are right. The argument was about what a stack of attention layers can compute at all. An ablation measures what a part is worth to this model for this task. Dates are mostly copied, and copying needs little computing. And the decoder's self-attention has a stand-in: places tell which part of the date comes next, and so do the characters already written. Without both, hardly a date is right (not shown).
+# The argument and the measurement are both right. The argument was about what a stack of attention layers can compute at all. An ablation measures what a part is worth to this model for this task. Dates are mostly copied, and copying needs little computing. And the decoder's self-attention has a stand-in: places tell which part of the date comes next, and so do the characters already written. Without both, hardly a date is right (not shown).
 #
 # ### Writing
 #
