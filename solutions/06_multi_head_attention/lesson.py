@@ -36,9 +36,9 @@ questions(1, seed=0)
 # %% [markdown]
 # You see the digits, the two places (counted from 0), and the answer. Attention should find this easy. A query can ask for the two places, a key can say which place it belongs to, and a value can carry the digit. A matrix could then read both digits off the output.
 #
-# The model below does exactly that. It turns the request into a single query, the sum of a learned vector for its first place and another one for its second. It attends with PyTorch's `nn.MultiheadAttention`, which has an argument that you have not met, `num_heads`. (Another, `average_attn_weights=False`, keeps the weights of each head apart.)
+# The model below does exactly that. Its single query is the sum of two learned vectors, one for the first place and one for the second. Its attention is PyTorch's `nn.MultiheadAttention`, with an argument that you have not met, `num_heads`. (Another, `average_attn_weights=False`, keeps the weights of each head apart.)
 #
-# With one head it is the attention that you know. With two, the 32-dimensional queries, keys and values are cut into two halves, each half does attention on its own, and the two outputs are put side by side. For now PyTorch's module does the cutting, so that we can find out what it is good for. Later you will write the module yourself.
+# With one head it is the attention that you know. With two, the 32-dimensional queries, keys and values are cut in half, each half does attention on its own, and the two outputs are put side by side. What could that be good for?
 
 
 # %%
@@ -59,7 +59,7 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# The output consists of twenty logits, ten for the first digit and ten for the second, and training works as in lesson 5:
+# The output consists of ten logits for each of the two digits, and training works as in lesson 5:
 
 
 # %%
@@ -81,7 +81,7 @@ def reader(num_heads: int, seed: int = 0) -> Reader:
 
 
 # %% [markdown]
-# A model with one head and a model with two have the same number of parameters. An answer counts as right if both of its digits are right. Of 2000 new requests we count only those whose two digits differ, because two equal digits can be read from any mixture.
+# A model with two heads has exactly as many parameters as a model with one. An answer counts as right if both of its digits are right. Of 2000 new requests we count only those whose two digits differ, because two equal digits can be read from any mixture.
 #
 # **Predict.** How often will the model with one head be right, and how often the one with two?
 
@@ -104,7 +104,7 @@ reveal("one head", "rarely right")
 reveal("two heads", "nearly always right")
 
 # %% [markdown]
-# In this run, one head is wrong nine times in ten and two heads are always right. Yet the two models have the same dimension, the same number of parameters and the same training. What can two heads do that one cannot? To find out, compare their weights for the request "places 2 and 5", averaged over the 2000 sequences:
+# One head is wrong nine times in ten and two heads are always right, although the two models have the same size and the same training. What can two heads do that one cannot? Compare their weights for the request "places 2 and 5", averaged over the 2000 sequences:
 
 
 # %%
@@ -125,7 +125,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# With two heads, one reads the first place and the other reads the second. The only head has a single row of weights per query, so it can make a single mixture, and it has chosen place 5. That may have been an accident of this run, so let us train five models from five random starts and score the two digits separately:
+# With two heads, each of them reads one of the two places. The only head has a single row of weights per query, so it can make a single mixture, and it has chosen place 5. Was that an accident? Here are five models from five random starts, with the two digits scored separately:
 
 
 # %% measured
@@ -139,11 +139,7 @@ for seed in range(5):
     print(f"start {seed}: first digit {first:4.0%} right, second digit {second:4.0%}")
 
 # %% [markdown]
-# All five starts end in the same way: one digit is always right, and the other is right as often as a guess among ten. Each model has given up on one of the two places. The start decides which place that is, and 300 steps of training have not changed it.
-#
-# Two heads are given the same chance. Of 24 starts (not shown), 23 got all or nearly all requests right. One start failed in an interesting way. Its two heads do read the two places, but which head reads which place does not depend on the order of the request. Head 0 reads place 5 in the request "0, then 5" and also in the request "5, then 0". So the output matrix cannot know which digit comes first. That alone would cost half of the answers, and this model got only one in five of them right.
-#
-# Two heads can do what one cannot, but training has to find out how.
+# All five end in the same way: one digit is always right, and the other is right as often as a guess among ten. Each model has given up on one of the two places, and its start decides which. Two heads, in contrast, got nearly all requests right from 23 of 24 starts (not shown). They can do what one head cannot, but training has to find out how.
 #
 # ## By hand
 #
@@ -158,15 +154,15 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 #
 # You may object that the two weights need not be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. That is true, but a single matrix has to read off both digits.
 #
-# For the second digit it would need the rule "name the digit whose weight is ⅓". Suppose that the weights depend on the places alone, and that the matrix treats all digits in the same way. Let $w$ be the weight of a digit in the mixture. It is ⅔ for the first digit, ⅓ for the second, and 0 for a digit that does not occur.
+# For the second digit it would need the rule "name the digit whose weight is ⅓". Suppose that the weights depend on the places alone, and that the matrix treats all digits alike. Let $w$ be the weight of a digit in the mixture, which is ⅔ for the first digit, ⅓ for the second, and 0 for a digit that does not occur.
 #
-# The second digit is to win, so its logit must be higher at ⅓ than at ⅔, and higher than at 0. But a matrix can make it only a straight line in $w$. Since the matrix treats all digits alike, a digit with the whole weight gives some logit $a$ to itself and some logit $b$ to every other digit. In a mixture, a digit of weight $w$ gets its share of $a$ from itself and the rest, $1 - w$, of $b$ from the others. So its logit is $aw + b(1 - w) = (a - b)\,w + b$:
+# For the second digit to win, the logit must be higher at ⅓ than at ⅔ and at 0. But a matrix can make it only a straight line in $w$. A digit with the whole weight would give some logit $s$ to itself and some logit $t$ to every other digit. In a mixture, a digit of weight $w$ gets its share of $s$ from itself and the rest, $1 - w$, of $t$ from the others. So its logit is $sw + t(1 - w) = (s - t)\,w + t$:
 
 # %%
 figures.no_peak()
 
 # %% [markdown]
-# The dashed line is what the second digit would need, a logit with its peak at ⅓. Each of the three straight lines, in contrast, is highest at one of its ends or equally high everywhere. A matrix can therefore name the digit with the larger weight every time, but no matrix can name the digit with the smaller weight for every pair of digits.
+# The dashed line is what the second digit would need, a peak at ⅓. But a straight line is highest at one of its ends, or equally high everywhere. So a matrix can name the digit with the larger weight every time. No matrix can name the digit with the smaller weight for every pair of digits.
 #
 # <details><summary>Could a matrix succeed that treats the digits differently?</summary>
 #
@@ -176,7 +172,7 @@ figures.no_peak()
 #
 # </details>
 #
-# A feed-forward network, which lesson 8 puts behind the attention, can bend the line. Two heads need no such rule. Each has a weight of 1 on its own place, and the two values are put side by side instead of being added. (Here each head passes on a whole value. In the model above, each has half of the entries, so two heads pass on as many numbers as one does. What counts is that the values stay apart.)
+# A feed-forward network, which lesson 8 puts behind the attention, can bend the line. Two heads need not bend anything. Each has a weight of 1 on its own place, and the two values are put side by side instead of being added. (In the model above, each head carries only half of the entries of a value. What counts is that the values stay apart.)
 
 # %%
 torch.cat([a, b]), torch.cat([b, a])
@@ -197,13 +193,13 @@ reveal("cost of three heads of 4", "the same")
 {H: H * L * L * (E // H) for H in (1, 3, 12)}
 
 # %% [markdown]
-# For 100 tokens the scores take 120,000 multiplications, however many heads there are. Three heads have three times as many scores to compute, and each score costs a third, because the vectors are a third as long. The number of tables of scores grows with H, and with it the memory. Each head loses dimension, and with 12 heads each would compare single numbers.
+# The scores take 120,000 multiplications, however many heads there are. Three heads have three times as many scores to compute, and each score costs a third, because the vectors have a third as many entries. The price is paid elsewhere. The tables of scores need H times the memory, and each head compares tokens in fewer dimensions. With 12 heads, each would compare single numbers.
 #
 # ## In PyTorch
 #
 # ### Cutting tokens into heads
 #
-# Now for the cutting itself. The letters are those of lesson 2, with `E` for the model dimension, `H` for the number of heads and `D` for the head dimension, so $E = H \cdot D$. To see where each entry goes, we number the entries of two sentences with five tokens each and twelve entries per token.
+# The letters are those of lesson 2, with `E` for the model dimension, `H` for the number of heads and `D` for the head dimension, so $E = H \cdot D$. To see where each entry goes, we number the entries of two sentences with five tokens each and twelve entries per token.
 
 # %%
 x = torch.arange(120).view(2, 5, 12)  # (B, L, E)
@@ -217,7 +213,7 @@ head_0, head_1 = x[:, :, 0:4], x[:, :, 4:8]
 head_0[0], head_1[0, :2]
 
 # %% [markdown]
-# If we leave the projections aside for the moment, then a loop over such slices with attention on each, and a `cat` at the end, make a correct multi-head attention:
+# Leave the projections aside for the moment. Then a loop over such slices with attention on each, and a `cat` at the end, make a correct multi-head attention:
 
 # %%
 attention = functional.scaled_dot_product_attention
@@ -227,7 +223,7 @@ by_loop = torch.cat([attention(s, s, s) for s in slices], dim=-1)
 by_loop.shape
 
 # %% [markdown]
-# The loop is slower than it has to be, because computers prefer one large product to H small ones. Since attention carries along any axes in front of the last two, the heads could become such an axis. The shape would then be `(B, H, L, D)`, and no loop would be needed. It is tempting to reach that shape with a single `view`. Here is a module that does so, in the lines marked with an arrow, and is right otherwise:
+# The loop is slower than it has to be, because computers prefer one large product to H small ones. Attention carries along any axes in front of the last two, so the heads could become such an axis, in the shape `(B, H, L, D)`. It is tempting to reach that shape with a single `view`. Here is a module that does so, in the lines marked with an arrow, and is right otherwise:
 
 
 # %%
@@ -253,13 +249,13 @@ class Hasty(nn.Module):
 x.view(2, 3, 5, 4)[0, 0]
 
 # %% [markdown]
-# The second row holds 4 to 7, which still belong to *token 0*. A view only regroups the entries in the order in which they lie in memory, and there the entries of one token lie together. So the view has cut the *sequence* and not the tokens. The five rows of this "head" are pieces of tokens 0 and 1, and it sees nothing of the others. Here are all heads of sentence 0, as they should be cut and as they are:
+# The second row holds 4 to 7, which still belong to *token 0*. A view only regroups the entries in the order in which they lie in memory, and there the entries of one token lie together. So the view has cut the *sequence* and not the tokens. The five rows of this "head" are pieces of tokens 0 and 1. Here are all heads of sentence 0, as they should be cut and as they are:
 
 # %%
 figures.cut()
 
 # %% [markdown]
-# **Predict.** We put this module into the task with the two places, in place of PyTorch's with two heads, and train it in the same way. How often will it be right?
+# **Predict.** We put this module into the task with the two places and train it as before. How often will it be right?
 
 # %%
 predict(
@@ -273,9 +269,9 @@ print(f"two heads by a single view: {both_right(hasty):.0%} right")
 reveal("a view for two heads", "mostly")
 
 # %% [markdown]
-# Mistakes of this kind are dangerous because no exception is raised, the loss falls, and the model is right most of the time. (Two other starts, not shown, gave 79% and 95%.) We know that something is wrong only because we have seen 100%.
+# Mistakes of this kind are dangerous. No exception is raised, the loss falls, and the model is right most of the time. We know that something is wrong only because we have seen 100%.
 #
-# The numbered entries tell us where to look for it. With eight places, head 0 sees pieces of places 0 to 3 only, and head 1 pieces of places 4 to 7. So we score two kinds of requests separately, those for two places in the same half and those for one place in each half:
+# The numbered entries tell us where to look. With eight places, head 0 sees pieces of places 0 to 3 only, and head 1 pieces of places 4 to 7. So we score the requests for two places in the same half separately from those for one place in each half:
 
 # %% measured
 digits, places, answers = questions(4000, seed=999)
@@ -288,7 +284,11 @@ print(f"both places in the same one: {right[differ & same_half].mean():.0%} righ
 # %% [markdown]
 # If each half holds one of the two places, every head has one place to read, and all is well. If both places lie in the same half, one head has to read two digits.
 #
-# One head cannot read two digits in order, so why is this one still right so often? In our argument each token had one value and one weight. Here the head sees four tokens, each cut into two pieces, and each piece has a value and a weight of its own. The head can therefore take the first piece of one token and the second piece of another. The two pieces hold different entries of a value, so the output matrix can often tell which digit came from which place.
+# <details><summary>One head cannot read two digits in order. Why is this one still right so often?</summary>
+#
+# In our argument each token had one value and one weight. Here the head sees four tokens, each cut into two pieces, and each piece has a value and a weight of its own. The head can therefore take the first piece of one token and the second piece of another. The two pieces hold different entries of a value, so the output matrix can often tell which digit came from which place.
+#
+# </details>
 #
 # ### Exercise 6.1: split into heads
 #
@@ -321,7 +321,7 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
 # %% [markdown]
 # ### And back
 #
-# After attention the output has the shape `(B, H, L, D)`, and the next layer expects tokens again, with the outputs of all heads side by side in each. Merging undoes the two steps of the split in reverse order: first the axis that was moved moves back, and then the two axes are joined. The next cell does both and compares the result with that of the loop. It also returns to the projections that we left aside. It checks whether the projections of three heads, each of them 12 × 4, can be written as one matrix of 12 × 12.
+# After attention the output has the shape `(B, H, L, D)`, and the next layer expects tokens again, with the outputs of all heads side by side in each. Merging undoes the two steps of the split in reverse order: the axis that was moved moves back, and then two axes are joined. The next cell compares the result with that of the loop. It also returns to the projections that we left aside. Can those of three heads, each 12 × 4, be written as one matrix of 12 × 12?
 
 # %%
 heads = tokens.unflatten(-1, (3, 4)).transpose(1, 2)  # (B, H, L, D)
@@ -332,17 +332,15 @@ print(f"loop and axis differ by at most {(by_loop - at_once).abs().max():.5f}")
 print(f"one projection and three by at most {(tokens @ w - small).abs().max():.5f}")
 
 # %% [markdown]
-# The numbers are the same in both cases. A head's projection is a strip of columns of one large matrix, so a single layer can serve all heads. (`nn.Linear` stores its weight as outputs by inputs, and there the strip consists of rows.)
-#
-# (`flatten` copies the entries if it must, whereas `view` refuses to work after a `transpose`.)
+# The numbers agree in both cases. A head's projection is a strip of columns of one large matrix, so a single layer can serve all heads. (`nn.Linear` stores its weight as outputs by inputs, and there the strip consists of rows. In merging, `flatten` copies the entries if it must, whereas `view` refuses to work after a `transpose`.)
 #
 # ### One more matrix
 #
-# After the merge the heads lie side by side, but they are still strangers, because entries 0 to 3 of the result come from head 0 alone. A last matrix, `out_proj`, mixes across heads. So there are four matrices in all, each of them E × E:
+# After the merge the heads lie side by side, but they are still strangers: entries 0 to 3 of the result come from head 0 alone. A last matrix, `out_proj`, mixes across heads. That makes four matrices, each of them E × E:
 #
 # $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{D}}\right) V_h, \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\; W_o .$$
 #
-# The number under the root is $D$, the head dimension ($d_k$ in lesson 3), because the dot products are between vectors of that dimension. Each head compares tokens in only D dimensions, which is part of the price of having several heads.
+# The number under the root is $D$, the head dimension ($d_k$ in lesson 3), because each head compares tokens in only D dimensions.
 #
 # <details><summary>Why only D dimensions?</summary>
 #
@@ -370,7 +368,7 @@ figures.module()
 #
 # ### Dropout on the weights
 #
-# *Dropout* is new here. While a model trains, each attention weight is set to 0 with a small probability p, so that a head cannot rely on a single key. The weights that remain are divided by 1 − p, so that sums stay right on average. Two mistakes with dropout are common, and here is the first:
+# *Dropout* is new here. While a model trains, each attention weight is set to 0 with a small probability p, so that a head cannot rely on a single key. The weights that remain are divided by 1 − p, which keeps sums right on average. Two mistakes with dropout are common, and here is the first:
 
 # %%
 weights = torch.full((1000, 10), 0.1)
@@ -378,7 +376,7 @@ dropped = functional.dropout(weights, p=0.1)
 dropped.unique(), dropped.sum(dim=-1).max()
 
 # %% [markdown]
-# Before dropout, each of the thousand rows held ten weights of 0.1. Afterward each weight is 0 or 0.111, and a row that lost none sums to 1.111. Weights that are returned to be *looked at* therefore have to be taken before dropout. The same cell contains the second mistake, because nothing in it says whether this is training. `functional.dropout` assumes training unless it is given `training=False`. `nn.Dropout`, in contrast, is a module and checks its own `training` flag, which `model.eval()` turns off:
+# Each weight of 0.1 has become 0 or 0.111, and a row that lost none sums to 1.111. Weights that are returned to be *looked at* must be taken before dropout. The same cell contains the second mistake, because nothing in it says whether this is training. `functional.dropout` assumes that it is, unless it is given `training=False`. `nn.Dropout`, in contrast, is a module and checks its own `training` flag, which `model.eval()` turns off:
 
 # %%
 drop = nn.Dropout(p=0.1)
@@ -388,7 +386,7 @@ drop(weights).equal(weights)
 # %% [markdown]
 # ### Masks and heads
 #
-# A mask can have two, three or four axes. `(L, S)` is one table for all sentences at once, and `(B, L, S)` is one table per sentence. `(B, 1, 1, S)` and `(B, H, L, S)` already have an axis for the heads. Only `(B, L, S)` needs care, because when it is lined up from the right with scores of shape `(B, H, L, S)`, its B meets their H:
+# A mask can have two, three or four axes. `(L, S)` is one table for all sentences at once, and `(B, L, S)` is one table per sentence. `(B, 1, 1, S)` and `(B, H, L, S)` already have an axis for the heads. Only `(B, L, S)` needs care. Lined up from the right with scores of shape `(B, H, L, S)`, its B meets their H:
 
 # %%
 scores, mask = torch.zeros(2, 2, 3, 3), torch.ones(2, 3, 3, dtype=torch.bool)
@@ -396,7 +394,7 @@ mask[1] = torch.ones(3, 3).tril() > 0  # a causal mask for sentence 1
 scores.masked_fill(~mask, -torch.inf)[0]  # both heads of sentence 0
 
 # %% [markdown]
-# In sentence 0 everything should be visible, but its second head has been given the mask of sentence 1. Because B and H are both 2, the shapes fit, and nothing else gives the mistake away.
+# In sentence 0 everything should be visible, but its second head has been given the mask of sentence 1. B and H are both 2, so the shapes fit, and nothing gives the mistake away.
 #
 # ### Exercise 6.2: the module
 #
@@ -479,7 +477,7 @@ theirs = nn.MultiheadAttention(12, num_heads=3, bias=False, batch_first=True)
 {name: tuple(p.shape) for name, p in theirs.named_parameters()}
 
 # %% [markdown]
-# `in_proj_weight` stacks the matrices for queries, keys and values, in this order, each of them E × E. The weight of a linear layer is (out, in), so its rows belong to outputs, and the stack is a stack of rows. With `bias=True`, which is the default, there are also `in_proj_bias` with 3·E entries and `out_proj.bias`. In this version of PyTorch there are two more differences: the module returns the weights from *after* dropout, and a query with no visible keys gets `nan` unless `need_weights=False`.
+# `in_proj_weight` stacks the E × E matrices for queries, keys and values, in this order. The weight of a linear layer is (out, in), so the stack is a stack of rows. With `bias=True`, which is the default, there are also `in_proj_bias` with 3·E entries and `out_proj.bias`. In this version of PyTorch there are two more differences: the module returns the weights from *after* dropout, and a query with no visible keys gets `nan` unless `need_weights=False`.
 #
 # ### Exercise 6.3: copy the weights
 #
@@ -521,7 +519,7 @@ def copy_torch_weights(mine: nn.Module, reference: nn.MultiheadAttention) -> Non
 # %% [markdown]
 # ### The proof
 #
-# Here your module, with the weights that you have copied, meets PyTorch's module on the same input and with a causal mask, which PyTorch's module expects inverted (lesson 5). If one of the exercises is still open, the cell says so and the lesson goes on.
+# Here your module, with the weights that you have copied, meets PyTorch's on the same input. Both use a causal mask, which PyTorch's module expects inverted (lesson 5). If an exercise is still open, the cell says so and the lesson goes on.
 
 # %%
 x, causal = torch.randn(2, 6, 12), torch.ones(6, 6, dtype=torch.bool).tril()
@@ -536,9 +534,9 @@ except NotImplementedError:
 # %% [markdown]
 # ### Optional: from an empty page
 #
-# Every exercise so far has begun with a signature, a docstring and three hints. To find out what you know without them, close this notebook, open an empty one, and write multi-head attention with a mask from memory, in whatever way seems best to you. Twenty-five lines are enough.
+# Every exercise so far has begun with a signature, a docstring and three hints. To find out what you know without them, close this notebook, open an empty one, and write multi-head attention with a mask from memory. Twenty-five lines are enough.
 #
-# Then let PyTorch decide whether it is right, as in the last cell. Copy the weights of an `nn.MultiheadAttention` into your module, and draw a batch in `torch.float64` in which all sizes differ. Compare the outputs without a mask, with a causal one, and with padding. If the differences stay below $10^{-12}$, you can build what everything after this lesson is made of. And if you had to look something up, you know which section to read again.
+# Then let PyTorch decide whether it is right. Copy the weights of an `nn.MultiheadAttention` into your module, and draw a batch in `torch.float64` in which all sizes differ. Compare the outputs without a mask, with a causal one, and with padding. If the differences stay below $10^{-12}$, you can build what everything after this lesson is made of.
 #
 # ### How many parameters?
 #
@@ -555,13 +553,13 @@ reveal("parameters, E = 512 and 8 heads", "1,048,576")
 f"{sum(p.numel() for p in module.parameters()):,}"
 
 # %% [markdown]
-# There are four matrices of 512 × 512. The number of heads plays no part, since a head's projection is a strip of a matrix that is there anyway. With biases there would be 4 · 512 more.
+# There are four matrices of 512 × 512, however many heads share them. With biases there would be 4 · 512 more.
 #
-# These matrices also do most of the work as long as a text is short. They take $4 L E^2$ multiplications, $E^2$ for each of four matrices and $L$ tokens, whereas the scores and the mixing of the values take $2 L^2 E$, which is as much at $L = 2E$ tokens and more beyond. Lesson 10 is about what to do then.
+# As long as a text is short, these matrices also do most of the work. They take $4 L E^2$ multiplications, $E^2$ for each of four matrices and $L$ tokens. The scores and the mixing of the values take $2 L^2 E$, which is as much at $L = 2E$ tokens and more beyond. Lesson 10 is about what to do then.
 #
 # ### What do heads look at?
 #
-# What do four heads make of a task that needs four things at once? At each of eight places, the model is to name the digit before it, the digit after it, the digit at place 0, and its own digit, which is called "here" below. The output layer sees only what the attention returns. So even a token's own digit has to come through a head. (At the two ends its own digit replaces the missing neighbor.)
+# What do four heads make of a task that needs four things at once? At each of eight places, the model is to name the digit before it, the digit after it, the digit at place 0, and its own digit, which is called "here" below. The output layer sees only what the attention returns, so even a token's own digit has to come through a head. (At the two ends its own digit replaces the missing neighbor.)
 
 
 # %%
@@ -618,7 +616,7 @@ plot.heads(
 )
 
 # %% [markdown]
-# Three of the maps can be read at a glance, and the fourth is smeared, with more weight on place 0 than elsewhere. The entropy of lesson 4 puts a number on this: $e$ raised to the power of the entropy says how many places a row is effectively spread over:
+# Three of the maps can be read at a glance, and the fourth is smeared. The entropy of lesson 4 puts a number on this: $e$ raised to the power of the entropy says how many places a row is effectively spread over:
 
 # %% measured
 spread = torch.special.entr(weights).sum(dim=-1).mean(dim=(0, 2)).exp()
@@ -627,7 +625,7 @@ print([f"head {h}: {places:.1f} places" for h, places in enumerate(spread)])
 # %% [markdown]
 # The three readable heads spread each row over one to two places, and the fourth over three. Now compare the maps with the four questions. Apart from single rows at the two ends, no map has its weight *on* the diagonal. How, then, is the question about the digit "here" answered?
 #
-# A map says which values were mixed, but it does not say what the model does with the mixture. To find that out, take something away. The next cell switches one head off at a time, by setting to 0 the columns of `out_proj` that read it, and shows which answers are lost.
+# A map says which values were mixed, but not what the model does with the mixture. To find that out, take something away. The next cell switches off one head at a time, by setting to 0 the columns of `out_proj` that read it, and shows which answers are lost.
 
 
 # %%
@@ -651,17 +649,17 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Without the smeared head, "here" falls to 0.21, lower than without any other head, while the other three answers stay right. So the layer needs this head for "here" and for none of the other three answers. Yet the head rarely looks at its own place. The head does not do that job alone, since "here" also falls, though less far, without head 1 and without head 2. Why it does, this lesson does not find out. (Each head was replaced by zeros, a choice that lesson 9 will question.)
+# Without the smeared head, "here" falls to 0.21, lower than without any other head, while the other three answers stay right. So the layer needs this head for "here" and for none of the others. Yet the head rarely looks at its own place. (It does not do the job alone, since "here" also falls, though less far, without heads 1 and 2. And each head was replaced by zeros, a choice that lesson 9 will question.)
 #
 # ### Optional: a map that does not show its job
 #
-# How does this head know the digit "here" if it rarely looks there? The maps are averages. The next figure lets you look at a single sequence, head by head and query by query, with labels that give the place and its digit. What does the smeared head look at there?
+# How does this head know the digit "here" if it rarely looks there? The maps are averages. The next figure shows a single sequence, head by head and query by query, with labels that give the place and its digit. What does the smeared head look at there?
 
 # %%
 plot.explore(weights[0], [f"{i}:{d}" for i, d in enumerate(digits[0].tolist())])
 
 # %% [markdown]
-# Its rows do have peaks, but the peaks make no pattern. Perhaps this head goes by the digits, whereas the others go by the places. To test this, we exchange the names of the digits, as if every 0 were now called 4, every 1 were called 7, and so on. The places stay as they are. How much of each head's weight moves?
+# Its rows have peaks, but no pattern. Perhaps this head goes by the digits, and the others by the places. To test this, we rename the digits, as if every 0 were now called 4, every 1 were called 7, and so on. How much of each head's weight moves?
 
 # %% measured
 renamed = torch.randperm(10, generator=torch.Generator().manual_seed(1))[digits]
@@ -669,7 +667,7 @@ moved = (layer(renamed)[1] - weights).abs().sum(dim=-1) / 2  # (B, H, L)
 print([f"head {h}: {share:.0%}" for h, share in enumerate(moved.mean(dim=(0, 2)))])
 
 # %% [markdown]
-# (The weight that leaves one key arrives at another and would be counted twice, so the cell divides by 2.) In three of the heads, renaming moves at most 15% of the weight, so they go mostly by place. In the smeared head it moves more than two thirds of the weight, so this head goes by digits. But which digits: those in the keys, or the digit in the query? To see that, average its weights over all sequences, separately for each digit that asks:
+# In three of the heads, renaming moves at most 15% of the weight, so they go mostly by place. In the smeared head it moves more than two thirds. This head goes by digits. (Weight that leaves one key arrives at another, so the cell divides by 2.) But which digits: those in the keys, or the digit in the query? Average its weights over all sequences, separately for each digit that asks:
 
 # %% measured
 smeared = weights[:, moved.mean(dim=(0, 2)).argmax()].detach()  # (B, L, L)
@@ -685,9 +683,9 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# The digit in the query decides where this head looks, whatever the places hold. Six of the ten digits send it to one or two places: a 6 looks at place 0, and a 4 at place 2. Some digits share a place, and an 8 looks nearly everywhere.
+# The digit in the query decides where this head looks, whatever the places hold. A 6 looks at place 0, a 4 at place 2, and an 8 nearly everywhere.
 #
-# So how does it know the digit? The places may work like a code. Each digit spreads its weight over the places in a way of its own. If the mixture says *which places* were looked at, the output layer can tell which digit the query had. If so, the values of this head have to carry the places, and need not carry any digit. The next cell tries both. It makes the values of this head from the vectors of the places alone, and then from those of the digits alone, with the other part replaced by its mean.
+# The places may work like a code. Each digit spreads its weight over the places in a way of its own. If the mixture says *which places* were looked at, the output layer can tell which digit the query had. Then the values of this head have to carry the places, and need not carry any digit. The next cell makes these values from the vectors of the places alone, and then from those of the digits alone, with the other part replaced by its mean.
 
 
 # %% measured
@@ -713,11 +711,11 @@ print(f"places alone: {here_with(place + digit.mean(dim=(0, 1))):.0%} right")
 print(f"digits alone: {here_with(digit + place.mean(dim=1, keepdim=True)):.0%} right")
 
 # %% [markdown]
-# The places are enough and the digits are not. So what this head contributes to "here" is *where* it has looked, and not a digit that it has passed on. It does not do this alone: 0, 2 and 6 all look mostly at place 0, and you have seen that "here" suffers without heads 1 and 2 as well. All of this is one run of one small layer.
+# The places are enough and the digits are not. What this head contributes to "here" is *where* it has looked, and not a digit that it has passed on. (It needs the others' help: 0, 2 and 6 all look mostly at place 0.) All of this is one run of one small layer.
 #
 # ## What can go wrong
 #
-# **A map mistaken for an explanation.** The head that is needed for "here" has the least readable of the four maps. Lesson 2 gave another reason not to trust a map: a large weight can lie on a small value. Claims about what a head is for need an experiment such as the one above.
+# **A map mistaken for an explanation.** The head that is needed for "here" has the least readable of the four maps. Lesson 2 gave another reason for doubt: a large weight can lie on a small value. Claims about what a head is for need an experiment such as the one above.
 #
 # **Tokens without an order.** If you shuffle the tokens that go into self-attention, the outputs are shuffled in the same way. This property is called *equivariance*. (*Invariance* would mean that the outputs do not change at all.) To the module, a sentence is a bag of tokens:
 
@@ -730,9 +728,9 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 # %% [markdown]
 # Our models learned about positions because a vector for each place was added to the token there, which is the subject of lesson 7. (With a causal mask the shuffled outputs do differ, because the mask depends on the order.)
 #
-# **Any length, in principle.** Nothing in the module depends on L, so it runs on sequences of any length. The rest of a model may be less patient: ours have vectors for eight places and raise an error for nine tokens. And a model that runs need not be any good beyond the lengths on which it was trained.
+# **Any length, in principle.** Nothing in the module depends on L, so it runs on sequences of any length. The rest of a model may be less patient: ours have vectors for eight places and raise an error for nine tokens. And a model that runs need not be any good beyond the lengths of its training.
 #
-# **More heads are not always better.** With the model dimension fixed, more heads means smaller heads, and each of them compares tokens in fewer dimensions. Nor are all of them needed. Michel et al. found that many heads of a trained model can be removed at little cost.
+# **More heads are not always better.** With the model dimension fixed, more heads means smaller heads. Nor are all of them needed: Michel et al. found that many heads of a trained model can be removed at little cost.
 #
 # ## What you learned
 #
@@ -751,7 +749,7 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 recap()
 
 # %% [markdown]
-# If you predicted that one head would be right about half of the time, you may have thought that it sees both digits and loses only their order. It did not learn to do so. It reads one place and guesses the digit of the other, but an answer needs both.
+# If you predicted that one head would be right about half of the time, you may have thought that it sees both digits and loses only their order. But it reads one place and guesses the digit of the other.
 #
 # ## Questions
 #

@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# Sixteen random digits come in, and the same digits should come out in reverse order. For attention this ought to be an easy job, since at each place it has to look at one other place and copy what is there.
+# Sixteen random digits come in, and the same digits should come out in reverse order. This ought to be easy: at each place, attention has to look at one other place and copy what is there.
 
 # %% setup
 import math
@@ -33,7 +33,7 @@ x = reader.digits(1, seed=0, length=16)
 x[0].tolist(), reverse(x)[0].tolist()
 
 # %% [markdown]
-# The model is one layer of self-attention with four heads of dimension 8, which you can read in `reader.py`, beside this notebook. Each token is a digit's embedding and nothing else. At each place the output of attention is added to the token's own vector, for a reason that lesson 8 gives. Whenever this lesson says what share of the answers is right, it was measured on 300 new sequences.
+# The model is one layer of self-attention with four heads of dimension 8 (in `reader.py`). Each token is a digit's embedding and nothing else. The output of attention is added to it, for a reason that lesson 8 gives. All shares of right answers in this lesson are measured on 300 new sequences.
 #
 # **Predict.** After 300 steps of training, what share of its digits is right?
 
@@ -49,7 +49,7 @@ print(f"right: {accuracy(lost, reverse):.0%}")
 reveal("reversing without positions", "about a quarter")
 
 # %% [markdown]
-# Only about a quarter of the digits are right, and longer training cannot help, because nothing tells the model the order of the digits. The position of a token plays no part in anything that self-attention computes, since a score compares two *contents*. To see this, take three words in their usual order, and then swap two of them:
+# Only about a quarter of the digits are right, and longer training cannot help. The position of a token plays no part in anything that self-attention computes, since a score compares two *contents*. To see this, take three words in their usual order, and then swap two of them:
 
 # %%
 words = {"dog": torch.randn(8), "bites": torch.randn(8), "man": torch.randn(8)}
@@ -60,7 +60,7 @@ for x in (one, other):
     print(attention(x, x, x)[0][0, 1].detach())
 
 # %% [markdown]
-# These are the outputs for "bites", the second token in both orders. They are identical, as are the two outputs for "dog" and the two for "man". The model hears the same three words no matter who bites whom. As lesson 6 showed, self-attention is *equivariant*: if the tokens are shuffled, its outputs are shuffled in the same way and do not change otherwise.
+# The outputs for "bites", the second token in both orders, are identical, as are those for "dog" and those for "man". The model hears the same three words no matter who bites whom. As lesson 6 showed, self-attention is *equivariant*: if the tokens are shuffled, its outputs are shuffled in the same way.
 #
 # Why is a quarter right, then, and not a tenth? The model does know *which* digits there are, and always naming the one that occurs most often is right about as often as the model is:
 
@@ -70,7 +70,7 @@ favorite = x.mode(dim=-1).values[:, None]
 f"{(favorite == reverse(x)).double().mean():.0%}"
 
 # %% [markdown]
-# The first remedy is the one that the models of lessons 5 and 6 used. Keep a second table with one learned vector per *place*, and add each of these vectors to the token at its place:
+# The first remedy is that of lessons 5 and 6. Keep a second table with one learned vector per *place*, and add each of them to the token at its place:
 
 # %% measured
 learned = train(reverse, "learned")
@@ -78,15 +78,15 @@ for length in (16, 17):
     print(f"{length} digits: {accuracy(learned, reverse, length):.0%} right")
 
 # %% [markdown]
-# The model is right everywhere at length 16, and at length 17 it is no better than if it named digits at random. With one more digit, every place has a different partner, which training on 16 digits could not teach. This alone is enough to make it fail. Besides, no training sequence used the rows of the table beyond 15, so their vectors are still random. At length 17 that is only one row, but with each further digit it is one more.
+# At length 16 the model is right everywhere, and at length 17 it is no better than if it named digits at random. With one more digit, every place has a different partner, and training on 16 digits could not teach that. Besides, no training sequence used the rows of the table beyond 15, so their vectors are still random.
 #
 # In a table, each row is learned by itself. Nothing in it says that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
 #
-# Reversing happens to be about absolute places. Much of language is not, because what matters there is the word before, or the last noun, or the bracket that is still open. So this lesson asks two questions. One is how to number the places, and the other, which is more important, is how to say *how far apart* two tokens are.
+# Reversing happens to be about absolute places. Much of language is not, because what matters there is the word before, or the last noun, or the bracket that is still open. So more than the number of each place, a model needs to know *how far apart* two tokens are.
 #
 # ## By hand
 #
-# Take a clock with one hand that starts at the right and moves on by a quarter turn at each place, counterclockwise. The hand points at [1, 0], then at [0, 1], [−1, 0] and [0, −1], and then it starts all over again:
+# Take a clock with one hand that starts at the right and moves on by a quarter turn at each place, counterclockwise. The hand points at [1, 0], then at [0, 1], [−1, 0] and [0, −1], and starts all over again:
 
 # %%
 figures.clocks(
@@ -107,9 +107,9 @@ hands = torch.stack(
 hands @ hands.mT
 
 # %% [markdown]
-# Along each diagonal, all entries are equal. A place compared with itself gives 1, two places that are one step apart give 0, and two that are two steps apart give −1. The dot product of two hands is the cosine of the angle between them, and that angle depends only on the number of steps. Nobody told the clock about distances. They come for free with turning, because $\cos\alpha\cos\beta + \sin\alpha\sin\beta = \cos(\alpha - \beta)$.
+# Along each diagonal, all entries are equal. A place compared with itself gives 1, places one step apart give 0, and places two steps apart give −1. The dot product of two hands is the cosine of the angle between them, and that angle depends only on the number of steps. Nobody told the clock about distances. They come for free with turning, because $\cos\alpha\cos\beta + \sin\alpha\sin\beta = \cos(\alpha - \beta)$.
 #
-# One hand is not enough, though. Four steps are a full turn, so places 0, 4 and 8 look the same. A slower hand could tell those apart, but it would hardly move between neighbors, and that is why clocks have several hands. Here is one with two, of which the shorter one is eight times slower:
+# One hand is not enough, though. Four steps are a full turn, so places 0, 4 and 8 look the same. A slower hand could tell those apart, but it would hardly move between neighbors. That is why clocks have several hands. In the next one, the short hand is eight times slower than the long one:
 
 # %%
 figures.clocks(
@@ -123,7 +123,7 @@ figures.clocks(
 # %% [markdown]
 # ## In PyTorch
 #
-# There are four usual ways to tell attention about order. You have seen the first of them, and they differ in what they change:
+# There are four usual ways to tell attention about order, and you have seen the first:
 #
 # | way | what is changed | built in |
 # |---|---|---|
@@ -146,7 +146,7 @@ speeds, places[:, None] * speeds
 #
 # $$PE_{p,\,2i} = \sin\!\left(\frac{p}{10000^{2i/E}}\right), \qquad PE_{p,\,2i+1} = \cos\!\left(\frac{p}{10000^{2i/E}}\right).$$
 #
-# The sine comes first by convention, that of the original paper, Vaswani et al. 2017.
+# The sine comes first by convention, that of Vaswani et al. 2017.
 #
 # ### Exercise 7.1: sinusoidal positions
 #
@@ -182,14 +182,14 @@ def sinusoidal_positions(length: int, d_model: int, base: float = 10_000.0) -> T
 # %% [markdown]
 # ### What the table promises
 #
-# Here is a table with 32 entries per place. Its entries come in pairs of a sine and a cosine, as yours do, so that it has 16 hands. Four of them are drawn, over the first 32 places.
+# Here is a table with 32 entries per place, and so with 16 hands. Four of them are drawn, over the first 32 places.
 
 # %%
 table = reader.waves(96)
 figures.waves(table[:32], hands=(0, 2, 4, 6))
 
 # %% [markdown]
-# To test the promise about distances, take the dot product of every place with every other one. If only the distance counts, then this table of 96 × 96 numbers is constant along each diagonal, because all pairs on a diagonal are equally far apart:
+# Now take the dot product of every place with every other one. If only the distance counts, this table of 96 × 96 numbers is constant along each diagonal:
 
 # %%
 products = table @ table.mT
@@ -199,21 +199,21 @@ print(f"largest difference along a diagonal: {apart:.4f}")
 figures.pairs(products, distance=16)
 
 # %% [markdown]
-# Along each diagonal the numbers are the same up to rounding. The bright band in the middle shows that places near each other have similar vectors, and its width is the same from the first place to the last. The fainter stripes beside it, about six places apart, come from the fastest hand, which has come round again after 2π ≈ 6.3 places. Moving on by k places is also a rotation of each hand. This rotation is the same for all places, so one matrix can stand for "three ahead" wherever you start.
+# Along each diagonal the numbers are the same up to rounding. The bright band in the middle shows that places near each other have similar vectors. The fainter stripes beside it, about six places apart, come from the fastest hand, which has come round again after 2π ≈ 6.3 places. Moving on by k places is also a rotation of each hand, the same for all places, so one matrix can stand for "three ahead" wherever you start.
 #
 # But a promise about *positions* is not yet a promise about *scores*. Because the vector was added to the token, a query is made of content plus place, and so is a key.
 #
-# Take one score with contents $a$ and $b$, vectors $e_p$ and $e_s$ of their places, and $W = W_q W_k^\top$, the product of the query and key matrices. Multiplied out, the score is a sum of four products, content with content, content with place, place with content, and place with place:
+# Take one score with contents $a$ and $b$, vectors $e_p$ and $e_s$ of their places, and $W = W_q W_k^\top$, the product of the query and key matrices. Multiplied out, the score is a sum of four products:
 #
 # $$(a + e_p)^\top W (b + e_s) = a^\top W b \;+\; a^\top W e_s \;+\; e_p^\top W b \;+\; e_p^\top W e_s .$$
 #
-# Only the fourth has a chance to depend on the distance alone. But the matrix $W$ stands between the two places. The promise held for $e_p^\top e_s$, and it holds for $e_p^\top W e_s$ only with special matrices $W$, which training does not have to find.
+# Only the fourth, place with place, has a chance to depend on the distance alone. But $W$ stands between the two places. The promise held for $e_p^\top e_s$, and it holds for $e_p^\top W e_s$ only with special matrices $W$, which training need not find.
 #
 # ### Rotating instead of adding
 #
 # So why add at all? We could take the finished query and the finished key and *turn* them, the query at place p by p steps and the key at place s by s steps. Their dot product then depends on the difference of the two angles. This way is called *RoPE*, for rotary position embedding, and most of today's language models use it.
 #
-# Here is an example with quarter turns, in which query and key are both [1, 0]. The query is at place 5 and the key at place 4, and so on:
+# Here is an example with quarter turns, in which query and key are both [1, 0]:
 
 
 # %%
@@ -226,7 +226,7 @@ for p, s in ((5, 4), (9, 8), (5, 3), (9, 7)):
     print(f"query at {p}, key at {s}: score {turned(arrow, p) @ turned(arrow, s):2.0f}")
 
 # %% [markdown]
-# Places 5 and 4 give the same score as 9 and 8, and places 5 and 3 the same as 9 and 7. Wherever the pair moves, its score stays the same.
+# Places 5 and 4 give the same score as 9 and 8. Wherever a pair moves, its score stays the same.
 #
 # A vector of dimension D has D/2 pairs of neighboring entries, and each pair turns at a speed of its own, as the hands did. Turning the pair (a, b) by an angle $\alpha$ is a product with a 2 × 2 matrix:
 #
@@ -238,7 +238,7 @@ for p, s in ((5, 4), (9, 8), (5, 3), (9, 7)):
 #
 # The two places have disappeared from the score, and only their difference is left. This holds for every pair of entries at its own speed, and the score of the whole vectors is the sum over the pairs.
 #
-# In the next figure a query and four keys are all the same arrow, turned by 40° per place. The keys are at places 0 to 3. **Predict** before you run the figure: when the query is at place 2, which key gets the most weight?
+# In the next figure a query and four keys are all the same arrow, turned by 40° per place. The keys are at places 0 to 3. **Predict**: when the query is at place 2, which key gets the most weight?
 
 # %%
 predict(
@@ -283,7 +283,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# The four keys are equal, and yet their weights differ, in a pattern that moves along the diagonal with the query. Near keys win here because query and keys are the same arrow before they turn. Preferring neighbors alone would not need a rotation, because there are simpler ways to do that.
+# The four keys are equal, and yet their weights differ, in a pattern that moves with the query. Near keys win here because query and keys are the same arrow before they turn. If near keys were all we wanted, there would be simpler ways.
 #
 # ### Choose an angle
 #
@@ -296,7 +296,7 @@ predict(
 )
 
 # %% [markdown]
-# At place 5 the query will have turned by 200° and the key at place 2 by 80°, so the query has to start 120° behind. The same 120° serve at every place up to 11. From place 12 on, the query would also find the key nine places further back. That key has turned by 9 · 40° = 360° less, so it points in the same direction. The slower hands are there to tell these two apart. Here are eight queries with this start, under a causal mask, with longer arrows than before so that the preference is clear:
+# At place 5 the query will have turned by 200° and the key at place 2 by 80°, so the query has to start 120° behind. The same 120° serve at every place up to 11. From place 12 on, the key nine places further back points in the same direction, a full turn behind. The slower hands are there to tell the two apart. Here are eight queries with this start, under a causal mask, with longer arrows for a clear preference:
 
 
 # %%
@@ -320,9 +320,9 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# From place 3 on, every query gives nearly all of its weight to the key three places before it. The head does not need to know the place of the query, because the offset lies in the query and key matrices, which can learn any angle. That is why a rotation can express "three back" as easily as "near". Below you will see a model learn exactly this.
+# From place 3 on, every query gives nearly all of its weight to the key three places before it. The head does not need to know the place of the query, because the offset lies in the query and key matrices, which can learn any angle. That is why a rotation can express "three back" as easily as "near".
 #
-# Values are *not* turned. In this design the place decides only which keys are looked at, and not what is passed on. Nor does the rotation have anything to learn, because its angles are computed, so no table can run out of rows.
+# Values are *not* turned. The place decides only which keys are looked at, and not what is passed on. And since the angles are computed, no table can run out of rows.
 #
 # ### Exercise 7.2: rotary positions
 #
@@ -410,7 +410,7 @@ def alibi_bias(num_heads: int, q_len: int, k_len: int) -> Tensor:
 # %% [markdown]
 # ### What the slopes see
 #
-# Suppose that all 32 scores are equal, and that the query is at place 31. How much of its weight has each of three heads spent up to a certain distance? (The fourth can hardly be told from the third.)
+# Suppose that all 32 scores are equal, and that the query is at place 31. How much of its weight has each of three heads spent up to a certain distance?
 
 # %%
 away = torch.arange(32)
@@ -429,11 +429,11 @@ plot.curves(
 )
 
 # %% [markdown]
-# Head 1 has spent half of its weight by distance 2, head 2 by distance 9, and head 3 only by distance 14, which is hardly less than the 15 of a head without a bias. The model below has four heads, whose slopes are these three and 1/256.
+# Head 1 has spent half of its weight by distance 2, head 2 by distance 9, and head 3 only by distance 14, hardly less than the 15 of a head without a bias. The model below has four heads, with these three slopes and 1/256.
 #
 # ### Longer than in training
 #
-# Now compare the four ways, and a model without positions, on sequences longer than any they were trained on. Each model is trained on 16 digits with a causal mask and tested on 16, 32, 64 and 128. The task is to name, at each place, the most recent digit *below 4*, where the digit at that place counts too. So the model has to find the most recent of several candidates, however long ago it was.
+# Now compare the four ways, and a model without positions, on sequences longer than any they were trained on. Each model is trained on 16 digits with a causal mask and tested on 16, 32, 64 and 128. The task is to name, at each place, the most recent digit *below 4*, however long ago it was. The digit at that place counts too.
 
 
 # %%
@@ -477,7 +477,7 @@ shares = shares_of(most_recent, models)
 reveal("good at four times the length", "only the linear bias")
 
 # %% [markdown]
-# Here are the same numbers as curves, each with its name at the end:
+# Here are the same numbers as curves:
 
 # %% measured
 plot.curves(
@@ -491,13 +491,11 @@ plot.curves(
 )
 
 # %% [markdown]
-# At length 16, three of the four ways are almost perfect, and the linear bias is close behind. At 32, learned and sinusoidal positions get a fifth to a quarter of the answers wrong, and this average hides how bad they are. Under a causal mask, places 0 to 15 see what they saw in training, so their answers are right. Nearly all errors are therefore at places 16 to 31, where four to five answers in ten are wrong.
+# At 32, learned and sinusoidal positions get a fifth to a quarter of the answers wrong, and even this flatters them. Under a causal mask, places 0 to 15 see what they saw in training. Nearly all errors are therefore at places 16 to 31, where four to five answers in ten are wrong.
 #
 # The learned table uses rows that were never trained. The sinusoids are defined everywhere, but beyond place 15 their slower hands point in directions that the query and key matrices never saw.
 #
-# At 32, the rotation is better than the bias, 99% against 92%. At 64 it is worse, 85% against 92%. At 128 it has 68%, little more than the 62% of a model without positions. The model with sinusoidal positions does worse there than the model without any, though in one of three trainings, with different random numbers, it did a little better.
-#
-# For the rotation and the bias, two more trainings gave the same numbers to within three points.
+# At 32, the rotation is better than the bias, 99% against 92%. At 64 it is worse, 85% against 92%. At 128 it has 68%, little more than the 62% of a model without positions. (For the rotation and the bias, two more trainings agreed to within three points.)
 #
 # <details><summary>How can a model without positions be right at all?</summary>
 #
@@ -519,20 +517,20 @@ shares_of(three_back, models)
 rotary = models["rotary"]
 
 # %% [markdown]
-# The linear bias is lost even at 16, since it can say "nearer is better" but not "three away is better than two". The rotation has found an angle like the one that you chose above, and is perfect up to 32. Then it fails here too, although the only distance that matters, 3, occurred in every training sequence.
+# The linear bias is lost even at 16, since it can say "nearer is better" but not "three away is better than two". The rotation has found an angle like the one that you chose above, and is perfect up to 32. Then it fails too, although the only distance that matters, 3, occurred in every training sequence.
 #
-# Now return to the task of reversing. Here the right distance is different at each place: at place 0 the partner is 15 places ahead, and at place 10 it is five places back. With a rotation or a linear bias, a query is made from its digit and does not know its place. The same digit would have to look for both distances, and in a single layer it cannot:
+# Now return to the task of reversing. Here the right distance is different at each place: at place 0 the partner is 15 places ahead, and at place 10 it is five places back. With a rotation or a linear bias, a query is made from its digit alone. The same digit would have to look for both distances, and in a single layer it cannot:
 
 # %% measured
 for way in ("sinusoidal", "rotary", "linear bias"):
     print(f"reversing, {way:12} {accuracy(train(reverse, way), reverse):4.0%}")
 
 # %% [markdown]
-# No way was good at all three tasks. For the most recent small digit, in long sequences, the linear bias was best. For three back we tried two ways, and the rotation was the better one. For reversing, only a vector that is added to each token worked. Every way of telling a model about order has an assumption built in, and works where the assumption holds. In text, much of what matters is how far back something is, and most language models today turn their queries and keys.
+# No way was good at all three tasks. The linear bias was best for the most recent small digit, in long sequences, and the rotation was the better of the two for three back. For reversing, only a vector that is added to each token worked. Every way of telling a model about order has an assumption built in, and works where the assumption holds. In text, much of what matters is how far back something is.
 #
 # ### Optional: where the rotation looks, and slower hands
 #
-# What goes wrong with the rotation? Look at where a query at place 60 puts its weight in a sequence of 64. The next figure shows the mean over 300 sequences and the four heads, by distance:
+# What goes wrong with the rotation? Here is where a query at place 60 puts its weight in a sequence of 64, as the mean over 300 sequences and the four heads:
 
 # %% measured
 x = reader.digits(300, seed=1_000_000, length=64)
@@ -555,13 +553,11 @@ plot.curves(
 )
 
 # %% [markdown]
-# The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. These peaks are 6 to 7 places apart, which is about one full turn of the fastest hand. At each peak the fastest hand points where it points at distance 3.
+# The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. They are 6 to 7 places apart, about one full turn of the fastest hand. At each peak this hand points where it points at distance 3.
 #
-# Hand 1, which turns by 0.1 radians per place, has to tell these places apart. In training, all distances were at most 15, for which it makes at most a quarter of a turn. It only had to make near keys better than far ones.
+# Hand 1, which turns by 0.1 radians per place, has to tell these places apart. In training, all distances were at most 15, where it makes at most a quarter of a turn. It only had to make near keys better than far ones. What it adds to the score is a cosine of the distance. In this model the cosine falls up to distance 20 (means over the four heads, not shown). Then it rises again, and half a turn further, near distance 51, it is highest. Nothing in training has told the model that this direction is wrong.
 #
-# What it adds to the score is a cosine of the distance. It falls from 0.3 at distance 3 to −1.8 at 15, as it should, and is lowest at 20. Half a turn further, near distance 51, it is highest, but training never showed such a distance. At 41 it adds 1.0 and at 53 it adds 2.0, far above what the right distance gets (means over the four heads, not shown). Nothing in training has told the model that these directions are wrong.
-#
-# This suggests a repair that needs no training. Let the hands after the first turn more slowly, so that a text of 64 does not bring them full circle. The speeds follow from `base`, because hand i turns by base^(−2i/D). A larger base leaves the first hand as it is and slows down all others, the last one most. Here are the speeds for D = 8, in radians per place, with a base that makes the last hand four times slower:
+# This suggests a repair that needs no training. Let the hands after the first turn more slowly, so that a text of 64 does not bring them full circle. Hand i turns by base^(−2i/D), so a larger `base` leaves the first hand as it is and slows down all others, the last one most. Here are the speeds for D = 8, in radians per place, with a base that makes the last hand four times slower:
 #
 # | base | hand 0 | hand 1 | hand 2 | hand 3 |
 # |---|---|---|---|---|
@@ -584,13 +580,13 @@ for base in (10_000, 63_496):
 reveal("three back at 64, with slower hands", "nearly all")
 
 # %% [markdown]
-# At 64 the model is now right in 97% of the places instead of 69%, and at 16 it has lost nothing.
+# At 64 the model is now right in 97% of the places, and at 16 it has lost nothing.
 #
-# It was hand 1 that made the difference, because the two slowest hands move by at most a tenth of a turn over a text of 64 in any case. Hand 1 turned by 0.1 per place and had come full circle after 63 places. With the new base it turns by 0.063, so in a text of 64 it gets no further than two thirds of the way round. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
+# It was hand 1 that made the difference, because the two slowest hands move by at most a tenth of a turn over a text of 64 in any case. Hand 1 had come full circle after 63 places. With the new base it gets no further than two thirds of the way round in a text of 64. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
 #
 # ### Optional: when the order means nothing
 #
-# In all these tasks the order of the digits mattered. Here is one in which it does not: at every place, name the most frequent digit of the whole sequence. If several are equally frequent, name the smallest of them. Shuffling the sequence does not change the answer, and there is no mask, because every place may look at all the others:
+# In all these tasks the order of the digits mattered. Here is one in which it does not: at every place, name the most frequent digit of the whole sequence, or the smallest of them if there are several. There is no mask:
 
 
 # %%
@@ -614,15 +610,13 @@ shares_of(most_common, models)
 reveal("the most frequent digit of 64", "without positions")
 
 # %% [markdown]
-# At 16, where both were trained, they are about level. At every greater length the model without positions is far ahead, by 24 points at 64. It is equivariant, so what it has learned about some orders of the digits holds for all orders. The other model has to learn this, and beyond place 15 it adds vectors that were never trained, which the comparison does not separate. (In two more trainings the lead was 29 and 36 points. A rotation, whose places need no training, was as good as no positions in the one run that we made.)
-#
-# Both get worse with the length, because in a longer sequence the most frequent digit is ahead of the next by a smaller share of the places.
+# At 16, where both were trained, they are about level. At every greater length the model without positions is far ahead. It is equivariant, so what it has learned about some orders of the digits holds for all orders. The other model has to learn this, and beyond place 15 it adds vectors that were never trained.
 #
 # At the beginning of this lesson, equivariance was a defect to be repaired. Where the tokens are really a set, such as the points that a laser scanner measures, it is the assumption that you want.
 #
 # ## What can go wrong
 #
-# **Two layouts of the same rotation.** Some libraries pair entry i with entry i + D/2, not entry 2i with 2i + 1. Both layouts are correct, but a model trained with one is broken by the other. The shapes fit, PyTorch raises no error, and the scores are wrong. You will meet both soon, because Llama's own code pairs neighbors, while the transformers library pairs halves, and its converter permutes the rows of the query and key matrices. Here is one query at place 3, turned in each layout:
+# **Two layouts of the same rotation.** Some libraries pair entry i with entry i + D/2, not entry 2i with 2i + 1. Both layouts are correct, but a model trained with one is broken by the other. The shapes fit, PyTorch raises no error, and the scores are wrong. You will meet both: Llama's own code pairs neighbors, while the transformers library pairs halves, and its converter permutes the rows of the query and key matrices. Here is one query at place 3, turned in each layout:
 
 # %%
 q, turn = torch.randn(8), reader.turns(4, reader.speeds_of(10_000))[3]
@@ -631,21 +625,21 @@ adjacent, split = turn @ q, (turn @ q[halves])[halves.argsort()]
 adjacent, split
 
 # %% [markdown]
-# **Starting again at zero.** A model that writes computes one new query at a time. If the position of that query is forgotten, it is turned as if it were at place 0, and looks for its neighbors at the wrong end. Here are the weights of a query at place 3, first turned as it should be and then with its place forgotten:
+# **Starting again at zero.** A model that writes computes one new query at a time. If the position of that query is forgotten, it is turned as if it were at place 0, and looks for its neighbors at the wrong end. Here are the weights of a query at place 3, turned as it should be and then with its place forgotten:
 
 # %%
 torch.stack([weights_at(3), weights_at(0)])
 
 # %% [markdown]
-# **Positions in half precision.** Most models run in `bfloat16`, which has no 257, as the next cell shows (and `float16` has no 2049). Angles have to be computed in `float32`, even if the model is not.
+# **Positions in half precision.** Most models run in `bfloat16`, which has no 257 (and `float16` has no 2049). Angles have to be computed in `float32`, even if the model is not.
 
 # %%
 torch.tensor([255.0, 256, 257, 258, 259]).bfloat16().tolist()
 
 # %% [markdown]
-# **"Works at any length."** A rotation *runs* at any length. Whether it works is a question for an experiment. In ours it worked up to twice the length in these two tasks, and not up to four times.
+# **"Works at any length."** A rotation *runs* at any length. In two of our tasks it *worked* up to twice the length of training, and not up to four times.
 #
-# **"Without positions there is no order."** Without a mask that is true, however many layers there are. A causal mask gives away some order, because the first query sees one key and the second sees two, and models with several layers can build on that. Some are trained without any positions (*NoPE*), and some turn the queries and keys in only part of their layers.
+# **"Without positions there is no order."** Without a mask that is true, however many layers there are. A causal mask gives away some order, because the first query sees one key and the second sees two. Models with several layers can build on that, and some are trained without any positions (*NoPE*).
 #
 # ## What you learned
 #

@@ -5,9 +5,9 @@
 #
 # ## The idea
 #
-# Lesson 1 ended with a translator that reads dates as people write them and writes them as computers store them. It consists of two recurrent networks with attention between them, and the attention turned out to be the good part. In 2017 eight authors asked what would happen without the recurrent networks, if attention did all the work. They called the model a *transformer*, and their paper "Attention Is All You Need".
+# Lesson 1 ended with a translator that reads dates as people write them and writes them as computers store them. It consists of two recurrent networks with attention between them, and the attention turned out to be the good part. In 2017 eight authors asked what would happen if attention did all the work. They called the model a *transformer*, and their paper "Attention Is All You Need".
 #
-# In this lesson you build that model, and then the two compete on the dates of lesson 1. Here is the mark that your model has to beat, the share of 500 new dates that the recurrent translator writes without a mistake after 100 training steps:
+# You will build that model and let it compete with the translator on the dates of lesson 1. Here is the mark to beat, the share of 500 new dates that the recurrent translator writes without a mistake after 100 training steps:
 
 # %% setup
 from collections.abc import Callable
@@ -32,7 +32,7 @@ recurrent, seconds = transformer.seconds(lambda: transformer.recurrent(steps=100
 print(f"recurrent:   {transformer.accuracy(recurrent):.0%} in {seconds:.1f} s")
 
 # %% [markdown]
-# **Predict.** The transformer will have one block that reads and one that writes. It is trained for 130 steps, with the same batches as the recurrent network and a lower learning rate. They take no longer than the 100 steps of that network. How many dates it gets right depends on how long both are trained, so the question is only about this moment: after these 130 steps it is …
+# **Predict.** The transformer will have one block that reads and one that writes. It is trained on the same batches with a lower learning rate, for 130 steps, which take no longer than the 100 steps of the recurrent network. After these 130 steps it is …
 
 # %%
 predict(
@@ -40,23 +40,23 @@ predict(
 )
 
 # %% [markdown]
-# You will see the answer as soon as the model is built. This is its plan:
+# Here is the plan of the model:
 
 # %%
 figures.encoder_and_decoder()
 
 # %% [markdown]
-# The *encoder* on the left reads the whole input. The *decoder* on the right writes one character after another, and looks at what the encoder has made of the input. Each side first turns its characters into vectors and adds a learned vector for each place, as in lesson 7. Learned vectors will do here because the lengths, 18 and 10, never change. Then comes a *block*, which takes a sequence of vectors and returns a sequence of the same shape, so that blocks can be stacked. Ours has one on each side, where real models have dozens.
+# The *encoder* on the left reads the whole input. The *decoder* on the right writes one character after another, and looks at what the encoder has made of the input. Each side first turns its characters into vectors and adds a learned vector for each place, which will do here because the lengths, 18 and 10, never change. Then comes a *block*, which takes a sequence of vectors and returns a sequence of the same shape, so that blocks can be stacked. Ours has one on each side, where real models have dozens.
 #
-# Models that are built from such blocks form three families. An encoder alone, such as BERT, reads a text and returns one vector per token, which can be used to classify or to search. A decoder alone, such as GPT, continues a text and has no second text to look at. You will build one in lesson 13. The pair that you see above is the original design, which is still used where one sequence becomes another, in translation or in the transcription of speech. All three are made of the same block, so what is inside it?
+# Models built from such blocks form three families. An encoder alone, such as BERT, reads a text and returns one vector per token, which can be used to classify or to search. A decoder alone, such as GPT, continues a text; you will build one in lesson 13. The pair above is the original design, still in use where one sequence becomes another, in translation or in the transcription of speech. All three are made of the same block. What is inside it?
 #
 # ## By hand
 #
 # ### What attention cannot do
 #
-# The output of a head is a weighted mean of values, and the values are a matrix times the tokens. Consider a sentence that consists of a single token. Whatever its score is, its weight is 1, so softmax has nothing to decide. The token is multiplied by the value matrix and then by the output matrix, and the two together are a linear map. For such a sentence a stack of such layers, without norms, is again a linear map, and no linear map can compute even the absolute value of a number.
+# Consider a sentence that consists of a single token. Whatever its score is, its weight is 1, so softmax has nothing to decide. The token is multiplied by the value matrix and then by the output matrix, and the two together are a linear map. For such a sentence a stack of attention layers, without norms, is again a linear map. And no linear map can compute even the absolute value of a number.
 #
-# A *feed-forward network* can. It consists of a matrix, a *ReLU*, which replaces negative numbers by 0, and another matrix. For |x| two hidden entries are enough. The first matrix is chosen so that they hold x and −x, and the second so that it adds what the ReLU has left of them:
+# A *feed-forward network* can. It consists of a matrix, a *ReLU*, which replaces negative numbers by 0, and another matrix. For |x| two hidden entries are enough. The first matrix makes them x and −x, and the second adds what the ReLU has left of them:
 
 # %%
 x = torch.tensor([[-3.0], [0.5], [2.0]])
@@ -64,17 +64,17 @@ first, second = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
 (x @ first).relu(), (x @ first).relu() @ second
 
 # %% [markdown]
-# For −3 the hidden entries are 0 and 3, and for 2 they are 2 and 0, so their sum is the absolute value in both cases. This is why a block has two halves. Attention moves information *between* tokens, and the feed-forward network, which sees one token at a time, computes something with what has arrived. The network is usually four times as wide inside as the model, while ours is only twice as wide.
+# For −3 the hidden entries are 0 and 3, for 2 they are 2 and 0, and their sum is the absolute value. This is why a block has two halves. Attention moves information *between* tokens, and the feed-forward network, which sees one token at a time, computes something with what has arrived. The network is usually four times as wide inside as the model. Ours is only twice as wide.
 #
 # ### Adding instead of replacing
 #
-# Let us call attention and the feed-forward network the two *branches* of a block. How should the result of a branch be combined with its input? Suppose first that you stack twelve blocks, and that each of them *replaces* its input by its output. Whatever the twelfth block is to know about the input must then survive eleven replacements, and each of them may lose something that no later block can get back.
+# Let us call attention and the feed-forward network the two *branches* of a block. How should the result of a branch be combined with its input? Suppose first that each of twelve blocks *replaces* its input by its output. Whatever the twelfth block is to know about the input must then survive eleven replacements, and what one of them loses no later block can get back.
 #
-# The remedy is to write `x + branch(x)`, a *residual connection*. A branch now *adds* what it has found out to what was there before, and nothing is lost unless a branch learns to subtract it. Attention profits in particular, because without the addition a head would have to look at its own position in order to keep its token. The sum that runs through the whole stack, from the first addition to the last, is called the *residual stream*. Every branch reads from it and adds to it.
+# The remedy is to write `x + branch(x)`, a *residual connection*. A branch now *adds* what it has found out, and nothing is lost unless a branch learns to subtract it. Attention profits in particular, because without the addition a head would have to look at its own position in order to keep its token. The sum that runs through the whole stack is called the *residual stream*. Every branch reads from it and adds to it.
 #
 # ### Keeping the numbers in range
 #
-# Twelve blocks with two branches each make 24 additions, and the sums grow. For that reason each token is *normalized* before a branch reads it: the mean of its entries is subtracted, and the result is divided by their standard deviation. Do it on paper for 1, 3, 5, 7. Their mean is 4, so the deviations are −3, −1, 1 and 3, and the mean of the squared deviations is 5.
+# Twelve blocks with two branches each make 24 additions, and the sums grow. For that reason each token is *normalized* before a branch reads it: the mean of its entries is subtracted, and the result is divided by their standard deviation. Do it on paper for 1, 3, 5, 7. Their mean is 4, and the mean of the squared deviations is 5.
 
 # %%
 stream = torch.tensor([1.0, 3.0, 5.0, 7.0])
@@ -88,7 +88,7 @@ norm(stream), norm(1000 * stream)
 #
 # ### Where the norm belongs
 #
-# With these parts the block is complete. It normalizes, attends and adds, and then it normalizes again, applies the feed-forward network, and adds.
+# With these parts the block is complete: normalize, attend and add, then normalize again, apply the feed-forward network, and add.
 
 # %%
 figures.block()
@@ -96,9 +96,9 @@ figures.block()
 # %% [markdown]
 # $$x \leftarrow x + \text{attention}(\text{norm}_1(x)), \qquad x \leftarrow x + \text{linear}_2\big(\text{ReLU}(\text{linear}_1(\text{norm}_2(x)))\big).$$
 #
-# On the left side of the figure the stream runs down to the output through additions only, with no norm and no matrix in its way. Normalizing at the beginning of each branch in this way is called *pre-norm*. The paper of 2017 normalized *after* each addition instead, $x \leftarrow \text{norm}_1(x + \text{attention}(x))$ and likewise for the network. This is called *post-norm*, and in it the stream itself passes through every norm.
+# On the left side of the figure the stream runs down to the output through additions only, with no norm and no matrix in its way. To normalize at the beginning of each branch, as here, is called *pre-norm*. The paper of 2017 normalized *after* each addition instead, $x \leftarrow \text{norm}_1(x + \text{attention}(x))$ and likewise for the network. In this design, called *post-norm*, the stream itself passes through every norm.
 #
-# We can measure how much depends on this choice. Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, $x \leftarrow \text{norm}_1(\text{attention}(x))$, and the last ones are pre-norm blocks without the norms. For each untrained stack, the cell prints the standard deviation of the numbers in the stream, before the first block and after the last one. Then it prints the loss on the way.
+# How much depends on this choice? Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, $x \leftarrow \text{norm}_1(\text{attention}(x))$, and the last ones are pre-norm blocks without the norms. The cell prints the standard deviation of the numbers in the untrained stream, before the first block and after the last, and then the loss on the way.
 
 # %% measured
 print("loss of a guess     2.30")
@@ -109,9 +109,9 @@ for kind in ("bare", "post-norm", "pre-norm", "no norm"):
     print(f"{kind:10} {first:.1f} to {last:.1f}  {after}")
 
 # %% [markdown]
-# After 50 steps the bare stack is no better than a guess among ten digits, whose loss is $\ln 10 = 2.30$, and after 100 steps it is no better. (An optional section near the end looks for the reason.) Post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to more than twice their size before any training, and learning takes about as long as with post-norm. With 48 blocks they grow much more (in one run to a standard deviation of 82, against 2.7 with pre-norm).
+# The bare stack stays at the loss of a guess among ten digits, $\ln 10 = 2.30$. (An optional section near the end looks for the reason.) After 50 steps post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to twice their size before any training, and learning takes about as long as with post-norm. In deeper stacks they grow much more (not shown).
 #
-# The original transformer was trained with post-norm and with a learning rate that started tiny. Larger models of this kind need such a start (Xiong et al., below), but this small one does not.
+# The original transformer had post-norm. Larger models of this kind need a learning rate that starts tiny (Xiong et al., below).
 #
 # ### Exercise 8.1: the block
 #
@@ -161,7 +161,7 @@ class TransformerBlock(nn.Module):
 # %% [markdown]
 # ### Where the parameters are
 #
-# With the usual inner width of 4E, attention has 4E² parameters and the feed-forward network has 8E². "Attention is all you need" is a good title, but two thirds of such a block are something else, as the following cell shows for the sizes of the original paper. Our blocks are only 2E wide inside, so the feed-forward network's part is one half.
+# With the usual inner width of 4E, attention has 4E² parameters and the feed-forward network has 8E². "Attention is all you need" is a good title, but two thirds of such a block are something else, as the next cell shows for the sizes of the original paper.
 
 # %%
 block = nn.TransformerEncoderLayer(512, 8, 2048)
@@ -174,7 +174,7 @@ sizes = {
 # %% [markdown]
 # ### The block today
 #
-# The models of recent years have kept this plan and changed four details. They use *RMSNorm*, which divides each token by the root of its mean square without subtracting the mean. It is cheaper and works as well. Their feed-forward network is *gated*, as in SwiGLU, which means that one linear map of the token is multiplied, entry by entry, with a smooth function of another. They leave the biases out, and many of them normalize queries and keys before the dot product, so that no score grows too large. Here is RMSNorm as a single line:
+# The models of recent years have kept this plan and changed details. They leave the biases out. Their feed-forward network is *gated*, as in SwiGLU: one linear map of the token is multiplied, entry by entry, with a smooth function of another. And their norm is *RMSNorm*, which is cheaper, because it divides each token by the root of its mean square without subtracting the mean. Lesson 13 measures what these details are worth. Here is RMSNorm as a single line:
 
 # %%
 x = torch.tensor([1.0, 3.0, 5.0, 7.0])
@@ -183,7 +183,7 @@ x / x.square().mean().sqrt(), nn.RMSNorm(4)(x).detach()
 # %% [markdown]
 # ### The decoder looks twice
 #
-# The encoder's block is finished, and it may look at the whole input apart from padding. The decoder has to look in two places: at what it has written so far, with a causal mask, and at the *memory*, as the encoder's output is called. The second look is *cross-attention*, in which the queries come from the decoder while keys and values come from the memory.
+# The encoder's block may look at the whole input apart from padding. The decoder has to look in two places: at what it has written so far, with a causal mask, and at the *memory*, as the encoder's output is called. The second look is called *cross-attention*, because its queries come from one sequence and its keys and values from another.
 #
 # | | queries from | keys and values from | mask |
 # |---|---|---|---|
@@ -191,7 +191,7 @@ x / x.square().mean().sqrt(), nn.RMSNorm(4)(x).detach()
 # | decoder, self-attention | what is written | what is written | causal `(L, L)` |
 # | decoder, cross-attention | what is written | the memory | padding of the memory |
 #
-# A decoder block therefore has three branches, each with a norm of its own: it looks back, it looks across, and it feeds forward. Since pre-norm leaves the stream itself unnormalized, one more norm follows the last block on each side. The memory has already passed the encoder's last norm, so the decoder uses it as it is. If eighteen characters were read and ten are to be written, the table of the cross-attention has ten rows and eighteen columns.
+# A decoder block therefore has three branches, each with a norm of its own: it looks back, it looks across, and it feeds forward. Since pre-norm leaves the stream itself unnormalized, one more norm follows the last block on each side. The decoder uses the memory as it is, because it has already passed the encoder's last norm. For eighteen characters read and ten to be written, the table of the cross-attention has ten rows and eighteen columns.
 
 # %%
 figures.decoder_block()
@@ -255,7 +255,7 @@ class DecoderBlock(nn.Module):
 # %% [markdown]
 # ### The whole model
 #
-# All the parts are ready, so here is the figure from the beginning of this lesson as code. The blocks are arguments of the constructor. By default they are PyTorch's, so that the lesson goes on even if your exercises are still open.
+# Here is the figure from the beginning of this lesson as code. The blocks are arguments of the constructor, by default PyTorch's, so that the lesson goes on even if your exercises are still open.
 
 
 # %%
@@ -294,7 +294,9 @@ class Transformer(nn.Module):
 
 
 # %% [markdown]
-# Read `forward` from the inside. The encoder makes the memory, and the decoder is given the *right* answer, shifted by one place. For 1955-01-28 its inputs are `begin 1 9 5 5 - 0 1 - 2`, and it has to predict `1 9 5 5 - 0 1 - 2 8`. This is the *teacher forcing* of lesson 1, with a difference. The recurrent decoder takes the ten characters one after another. Here they all go through the block at once, because the causal mask keeps each of them from seeing its successors. So one pass gives all ten predictions, and `train` makes use of this. Over its first 30 steps the learning rate rises from a tenth to its full value, a *warm-up* as a precaution:
+# Read `forward` from the inside. The encoder makes the memory, and the decoder is given the *right* answer, shifted by one place. For 1955-01-28 its inputs are `begin 1 9 5 5 - 0 1 - 2`, and it has to predict `1 9 5 5 - 0 1 - 2 8`. This is the *teacher forcing* of lesson 1, with a difference. The recurrent decoder takes the ten characters one after another. Here one pass gives all ten predictions, because the causal mask keeps each character from seeing its successors.
+#
+# In `train` the learning rate rises over the first 30 steps from a tenth to its full value, a *warm-up* as a precaution:
 
 
 # %%
@@ -320,9 +322,9 @@ print(f"transformer: {transformer.accuracy(model):.0%} in {seconds:.1f} s")
 reveal("the transformer is", "clearly better")
 
 # %% [markdown]
-# After these 130 steps the transformer is clearly better, but its lead does not last. In five runs with twice the steps, both models got 94% to 99% of the dates right. So the race does not show which of the two is the better model. It shows that attention can do the job without a recurrent network, which was new in 2017.
+# The transformer is clearly better, but its lead does not last. With twice the steps, both models get nearly all dates right (not shown). So the race does not show which is the better model. It shows that attention can do the job without a recurrent network, which was new in 2017.
 #
-# The main advantage that its authors named is that in training nothing in it has to wait. A recurrent network can read character 18 only after the 17 before it. A transformer takes all positions through each layer at once, and a GPU can compute thousands of them side by side.
+# The main advantage that its authors named is that in training nothing has to wait. A recurrent network can read character 18 only after the 17 before it. A transformer takes all positions through each layer at once.
 #
 # ### Where the decoder looks
 #
@@ -336,13 +338,11 @@ looks = transformer.cross_attention(model, x)[0].mean(dim=0)  # (10, 18)
 figures.maps(looks, written, text)
 
 # %% [markdown]
-# Compare the two maps. The year, the name of the month and the day are found in the same regions. In the lower map the rows of the first digit and of the hyphens are smeared. For the hyphens that does no harm, because they never move.
-#
-# The transformer reads the 2 of the day at the 2. In lesson 1 it was read at the 8, because the recurrent state at the 8 already contained the 2. The order of the rows is that of the date to be written, so the bright cells jump from the end of the text to its middle and then to its beginning.
+# The year, the name of the month and the day are found in the same regions of both maps. In the lower map the rows of the hyphens are smeared, which does no harm, because they never move. The transformer reads the 2 of the day at the 2. In lesson 1 it was read at the 8, because the recurrent state at the 8 already contained the 2.
 #
 # ### What each part is worth
 #
-# A branch only adds, and that makes it easy to take one away. If its last matrix is 0 and stays 0, the branch adds nothing, and everything else can be trained without it. The next cells do this to three kinds of branches in turn, and then to the two tables of places, each time in a fresh model that learns for the same 130 steps.
+# A branch only adds, and that makes it easy to take one away. If its last matrix is 0 and stays 0, everything else can be trained without it. Such an experiment is called an *ablation*. The next cells ablate three kinds of branches in turn, and then the two tables of places, each time in a fresh model that learns for the same 130 steps.
 #
 # **Predict.** What does the model need most for its dates?
 
@@ -376,17 +376,15 @@ for name, layers_of in PARTS.items():
 reveal("the dates need most", "places of what is read")
 
 # %% [markdown]
-# Without places in what it reads, the model cannot know which of two numbers came first, and it gets hardly a date right. Without places in what it writes, it still gets between three and five dates in ten. The decoder then has to find out by itself which character is due. In part it can, because its causal mask shows it all that it has written so far.
+# Without places in what it reads, the model cannot know which of two numbers came first, and it gets hardly a date right. Without places in what it writes, it still gets between three and five dates in ten.
 #
-# Without self-attention in the encoder, each character reaches the memory alone. The model then loses between one date in six and one in three, depending on the start and on the computer. The other two parts are missed much less, although "What attention cannot do" has argued that a block cannot do without its feed-forward network.
+# Without self-attention in the encoder, each character reaches the memory alone, and between one date in six and one in three is lost, depending on the start and on the computer. The other two parts are missed much less. But did not "What attention cannot do" argue that a block needs its feed-forward network?
 #
-# The argument and the measurement are both right. The argument was about what a stack of attention layers can compute at all. This experiment, which is called an *ablation*, measures what a part is worth to this model for this task.
-#
-# Dates are mostly copied, and copying needs little computing. The decoder has two ways to know which part of the date comes next, its place and the characters that it has already written. Without one of them it can use the other. Without both it got less than one date in a hundred right (three starts, not shown). Lesson 9 will ablate single heads, and the same caution applies there.
+# The argument and the measurement are both right. The argument was about what a stack of attention layers can compute at all. An ablation measures what a part is worth to this model for this task. Dates are mostly copied, and copying needs little computing. And the decoder's self-attention has a stand-in: places tell which part of the date comes next, and so do the characters already written. Without both, hardly a date is right (not shown).
 #
 # ### Writing
 #
-# In training, the decoder was told the right previous characters, all of them at once. When it is on its own it has nothing but a start symbol, so it must write one character, read what it has written, and write the next. The first round looks like this:
+# In training, the decoder was told the right previous characters. On its own it has nothing but a start symbol, so it must write one character, read what it has written, and write the next. The first round looks like this:
 
 # %%
 x, y = transformer.dates(1, seed=7)
@@ -396,7 +394,7 @@ logits = model.write(tokens, memory, mask)  # (1, 1, characters)
 transformer.to_text(x[0]), transformer.CHARACTERS[int(logits[0, -1].argmax())]
 
 # %% [markdown]
-# One token went in, one row of logits came out, and its largest entry belongs to "1", the first character of the year. If the "1" is appended there are two tokens, and two rows of logits come out. The first row is the same as before, as the causal mask guarantees, and the second is the one we want. Always taking the character with the largest logit is called *greedy* decoding.
+# One token went in, one row of logits came out, and its largest entry belongs to "1", the first character of the year. If the "1" is appended, two rows of logits come out. The first is the same as before, as the causal mask guarantees, and the second is the one we want. Always taking the character with the largest logit is called *greedy* decoding.
 #
 # ### Exercise 8.3: greedy decoding
 #
@@ -434,7 +432,7 @@ def greedy_decode(
 # %% [markdown]
 # ### All of it yours
 #
-# The model of the race was built from PyTorch's blocks. The one in the next cell is built from yours, learns for the same 130 steps, and writes with your loop. If an exercise is still open, the cell says so and the lesson goes on.
+# The next model is built from your blocks, learns for the same 130 steps, and writes with your loop.
 
 # %% measured
 try:
@@ -450,11 +448,11 @@ except NotImplementedError:
     print("not yet: one of exercises 8.1 to 8.3 is still open")
 
 # %% [markdown]
-# Your number may differ from the first one by a few points, because PyTorch's attention has biases and draws its first weights differently. Another seed makes as much of a difference. From four seeds, these blocks got 92% to 98% and PyTorch's got 90% to 98%.
+# Your number may differ from the first one by a few points, because PyTorch's attention has biases and draws its first weights differently. Another seed makes as much of a difference.
 #
 # ### Optional: why the bare stack fails
 #
-# The bare stack of "Where the norm belongs" learned nothing. The usual explanation is that gradients vanish on their way back through the layers. To test it we build one more stack, called "small gradients". Going forward, it computes exactly what pre-norm computes. Only on the way back, each block multiplies the gradient by 0.8. So it differs from pre-norm in one thing, the size of the gradient. The next cell divides the gradient at the first block by the gradient at the output of the last one, before any training, for three random starts:
+# The bare stack of "Where the norm belongs" learned nothing. The usual explanation is that gradients vanish on their way back through the layers. To test it we build one more stack, called "small gradients". Going forward, it computes exactly what pre-norm computes. Only on the way back, each block multiplies the gradient by 0.8. The next cell divides the gradient at the first block by the gradient at the output of the last one, before any training, for three random starts:
 
 # %% measured
 KINDS = ("bare", "post-norm", "pre-norm", "small gradients")
@@ -463,7 +461,7 @@ for kind in KINDS:
     print(f"{kind:15}", [f"{ratio:.1f}" for ratio in ratios])
 
 # %% [markdown]
-# In the bare stack about a half of the gradient arrives from the first start, and about a tenth from the other two. In the control about a tenth arrives from every start. So if the size of the gradient were what mattered, the control should fail as well.
+# In the bare stack between a tenth and a half of the gradient arrives, and in the control, "small gradients", about a tenth. So if the size of the gradient were what mattered, the control should fail as well.
 
 # %% measured
 losses = stack.train("small gradients", steps=100)
@@ -472,7 +470,7 @@ print(f"small gradients, after 100: {losses[-1]:.2f}")
 # %% [markdown]
 # It learns as well as plain pre-norm. Adam divides each gradient by its usual size, so the size of a gradient hardly matters to it.
 #
-# Let us look at the way forward instead. In order to reverse a sequence, a stack must be able to tell its eight tokens apart. How alike are they? The figure shows the mean cosine between every two of them in the untrained stacks, before the first block and after each of the twelve. A mean of 1 says that all eight point in the same direction. ("Small gradients" has the same line as pre-norm.)
+# Let us look at the way forward instead. To reverse a sequence, a stack must be able to tell its eight tokens apart. How alike are they? The figure shows the mean cosine between every two of them in the untrained stacks, before the first block and after each of the twelve. At 1, all eight point in the same direction. ("Small gradients" has the same line as pre-norm.)
 
 # %% measured
 plot.curves(
@@ -486,9 +484,9 @@ plot.curves(
 )
 
 # %% [markdown]
-# The bare stack is at 1.00 after three blocks. Its eight tokens have become all but equal, and later blocks can hardly tell them apart. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below). The likely reason is that every attention layer averages over the tokens, and averages of averages become equal. The additions prevent the collapse, because a token to which something is added stays similar to what it was.
+# After three blocks the bare stack is at 1.00. Its eight tokens have become all but equal, which is known as *rank collapse* (Dong, Cordonnier and Loukas, below). The likely reason is that every attention layer averages over the tokens, and averages of averages become equal. The additions prevent the collapse, because a token to which something is added stays similar to what it was.
 #
-# The table sets the two explanations side by side. *Gradient* is the share that arrives at the first block, *cosine* is the mean cosine after twelve blocks, and each range is that of three starts.
+# The table sets the two explanations side by side: the share of the *gradient* that arrives at the first block, and the mean *cosine* after twelve blocks. Each range is that of three starts.
 #
 # | | gradient | cosine | learns |
 # |---|---|---|---|
@@ -497,7 +495,7 @@ plot.curves(
 # | pre-norm | 1.2 to 1.3 | 0.19 to 0.36 | yes |
 # | small gradients | 0.1 | 0.19 to 0.36 | yes |
 #
-# The size of the gradient does not tell which stack learns, and the collapse does. That is evidence and not a proof, since only one of the stacks collapses, and it is also the only one without additions.
+# The size of the gradient does not tell which stack learns, and the collapse does. That is evidence and not a proof, since the one stack that collapses is also the only one without additions.
 #
 # ## What can go wrong
 #
@@ -517,7 +515,7 @@ reveal("told the right characters", "nearly all right")
 reveal("writing on its own", "nearly all wrong")
 
 # %% [markdown]
-# As long as it is told the right characters, the model reads nine of the ten off its input. Only the tenth character is not among its inputs. The next cell counts the mistakes at each place, and all of them are at the tenth. On its own the model has nothing to read off, and it fails. Its training loss gave no sign of this failure, so judge a model that writes by what it writes.
+# As long as it is told the right characters, the model reads nine of the ten off its input. The next cell counts the mistakes at each place, and all of them are at the tenth. On its own the model has nothing to read off, and it fails. Its training loss gave no sign of this failure, so judge a model that writes by what it writes.
 
 # %% measured
 (peeking(x, y).argmax(dim=-1) != y).sum(dim=0).tolist()
@@ -544,7 +542,7 @@ f"{int((~mask).sum())} padded places, and a logit moves by up to {(hidden - seen
 #
 # ### When a model does not learn
 #
-# Sooner or later a model of your own will not learn, and most often no error will tell you why. Guessing takes days. It is faster to ask five questions in this order, because each of them rules out a whole family of mistakes and the first ones cost only seconds:
+# Sooner or later a model of your own will not learn, and most often no error will tell you why. Guessing takes days. It is faster to ask five questions in this order. Each of them rules out a whole family of mistakes, and the first ones cost only seconds:
 #
 # 1. **Does the loss start at that of a guess?** With ten equally likely answers, that is $\ln 10 = 2.30$. A start far above it means that the logits are much too large. A start clearly below it usually means that there are fewer classes than you think, or that the mean also counts places whose loss was set to 0, such as padding.
 #
@@ -552,11 +550,11 @@ f"{int((~mask).sum())} padded places, and a logit moves by up to {(hidden - seen
 #
 # 3. **Does every parameter move in a step?** One that stays where it is has either not been reached by the gradient, or is not known to the optimizer.
 #
-# 4. **Does another learning rate help?** Try factors of ten, because anything finer can wait until the model learns at all.
+# 4. **Does another learning rate help?** Try factors of ten. Anything finer can wait until the model learns at all.
 #
-# 5. **Is it better than a guess on new data?** If a program has passed the other four, its data come next. Then read the pairs of inputs and answers themselves.
+# 5. **Is it better than a guess on new data?** If a program fails only here, read the pairs of inputs and answers themselves.
 #
-# The next cell asks all but the fourth, each time of a program that is made anew, and draws the answers. The program is sound. It trains two pre-norm blocks to reverse eight digits, as the stacks of this lesson did.
+# The next cell asks all but the fourth, each time of a program that is made anew, and draws the answers. The program is sound, and trains two pre-norm blocks to reverse eight digits.
 
 
 # %% measured
@@ -577,9 +575,9 @@ def examine(make: Callable[[], stack.Program]) -> figures.Answers:
 figures.examined("Health: both losses fall to 0", sound=examine(stack.sound))
 
 # %% [markdown]
-# This is what health looks like. The start is slightly above 2.30, the dotted line, because random logits are a little worse than equal ones. The batch is learned by heart (solid), all thirty tensors of parameters move, and new sequences (dashed) are reversed as well as old ones, only some twenty steps later.
+# This is what health looks like. The loss starts slightly above the dotted line at 2.30, because random logits are a little worse than equal ones. The batch is learned by heart (solid), all thirty tensors of parameters move, and new sequences (dashed) follow some twenty steps later.
 #
-# Now for four programs that contain one mistake each. One has a learning rate of 0.3 instead of 0.003. In another the answers have been put in another order than the questions. One makes new blocks after its optimizer has been made, and one applies softmax to its logits although the loss, which is PyTorch's `cross_entropy`, does so itself.
+# Now for four programs that contain one mistake each. One has a learning rate of 0.3 instead of 0.003. In another the answers are in a different order from the questions. One makes new blocks after its optimizer has been made, and one applies softmax to its logits although the loss, PyTorch's `cross_entropy`, does so itself.
 
 # %% measured
 ill = {name: examine(make) for name, make in stack.BROKEN.items()}
@@ -598,11 +596,11 @@ for name, number in zip(stack.BROKEN, (1, 3, 0, 2), strict=True):
     reveal(f"program {name}", MISTAKES[number])
 
 # %% [markdown]
-# **A** learns its batch by heart, so its model, its loss and its optimizer are all in order. Yet on new data it is no better than a guess. So it can only have memorized its examples. That is what happens if the answers belong to other questions: they can be learned by heart, but they follow no rule that would help with a new question.
+# **A** learns its batch by heart, so its model, its loss and its optimizer are all in order. Yet on new data it is no better than a guess. That is what happens if the answers belong to other questions: they can be learned by heart, but they follow no rule.
 #
-# **B** stops at 1.46, and you can find this number on paper. Where the loss expects logits it gets probabilities, which are at most 1 for the right digit and 0 for the nine others. The best that a second softmax can make of them is $e / (e + 9) = 0.232$, and $-\ln 0.232 = 1.46$. So this model has learned everything that there is to learn. The next cell shows that it gets all digits of a new batch right, although a glance at the loss would have had you look for a mistake in the model.
+# **B** stops at 1.46, and you can find this number on paper. Where the loss expects logits it gets probabilities, at best 1 for the right digit and 0 for the nine others. The best that a second softmax can make of them is $e / (e + 9) = 0.232$, and $-\ln 0.232 = 1.46$. So this model has learned everything that there is to learn. It gets all digits of a new batch right, as the next cell shows.
 #
-# **C** moves all of its parameters and cannot even learn one batch. Nothing in its code needs to be wrong, and a look at the learning rate is due. **D** learns a little, with the 6 tensors that do move. The other 24 belong to the new blocks, which the optimizer has never heard of.
+# **C** moves all of its parameters and cannot even learn one batch, so a look at the learning rate is due. **D** learns a little, with the 6 tensors that do move. The other 24 belong to the new blocks, which the optimizer has never heard of.
 
 # %% measured
 program = stack.softmax_twice()
@@ -612,7 +610,7 @@ x, y = stack.pairs(seed=9_999)
 f"{(program.model(x)[0].argmax(dim=-1) == y).double().mean():.0%} of the digits are right"
 
 # %% [markdown]
-# That leaves question 4. Here is the loss of the sound program after 100 steps with five learning rates, each ten times the one before:
+# That leaves question 4. Here is the loss of the sound program after 100 steps with five learning rates:
 
 # %% measured
 for rate in (3e-5, 3e-4, 3e-3, 3e-2, 3e-1):
@@ -620,9 +618,9 @@ for rate in (3e-5, 3e-4, 3e-3, 3e-2, 3e-1):
     print(f"{rate:7.5f}  {[program.step(seed) for seed in range(100)][-1]:.2f}")
 
 # %% [markdown]
-# Two of the five rates learn, two have hardly begun, and the largest never does. With 0.0003 the same program reaches a loss of 0.01 as well, but only after 1,000 steps. So a rate that is too small may look like a mistake when all it needs is patience. A rate that is too large does not get better by waiting.
+# Two of the five rates learn, two have hardly begun, and the largest never does. With 0.0003 the same program gets there after 1,000 steps (not shown). A rate that is too small may look like a mistake when all it needs is patience. A rate that is too large does not get better by waiting.
 #
-# The five questions do not find everything. The model without a causal mask passes all of them, because its mistake shows only when it writes on its own. That is why the last word always belongs to a measurement of what the model is for.
+# The five questions do not find everything. The model without a causal mask passes all of them, because its mistake shows only when it writes on its own. The last word belongs to a measurement of what the model is for.
 #
 # ## What you learned
 #

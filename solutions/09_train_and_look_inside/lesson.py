@@ -30,9 +30,9 @@ print(f"{len(text.text):,} characters, {len(text.characters)} different ones")
 print(text.text[206:424])
 
 # %% [markdown]
-# This text is tiny. The largest models of today read several hundred million times as much. Nine tenths of it are for learning, and the last tenth is set aside.
+# This text is tiny: the largest models of today read several hundred million times as much. Nine tenths of it are for learning, and the last tenth is set aside.
 #
-# The model is a stack of two blocks with a causal mask, four heads in each and 64 dimensions, and it looks at the last 64 characters. If your block from lesson 8 passes its checks, the model is built from it, and your numbers differ a little from those printed here. Otherwise it is built from the same block in `writer.py`, beside this notebook.
+# The model is a stack of two blocks with a causal mask, four heads in each and 64 dimensions, and it looks at the last 64 characters. If your block from lesson 8 passes its checks, the model is built from it (and your numbers differ a little from those printed here), otherwise from the same block in `writer.py`.
 
 # %% measured
 block = earlier("08_transformer_block", "TransformerBlock") or writer.Block
@@ -70,7 +70,7 @@ writer.train(model, text, steps=600, show=show, every=150)
 reveal("after half a minute", "words, more or less")
 
 # %% [markdown]
-# The model first finds pieces that are as long as words, although nobody told it that there are words. The samples resemble one another because each is drawn with the same random numbers. After half a minute of training on 70,000 characters, what the model writes makes no sense yet, but it is built like the large models, a million times smaller.
+# The model first finds pieces that are as long as words, although nobody told it that there are words. What it writes makes no sense yet, but it is built like the large models, a million times smaller.
 #
 # ## By hand
 #
@@ -84,14 +84,14 @@ torch.tensor(84.0).log(), torch.tensor(1.9).exp()
 # %% [markdown]
 # The model that knows nothing has a loss of ln 84 = 4.431. A loss of 1.9 is like choosing among $e^{1.9} = 6.686$ characters, fewer than 7, and this number is called the *perplexity*.
 #
-# Compare this with models that need no training, only counting. How often does each character occur, and how often does it follow a given character, or two, or three? The function that counts is `loss_of_counts` in `writer.py`.
+# Compare this with models that need no training, only counting. How often does each character occur, and how often does it follow a given character, or two, or three?
 
 # %%
 for length, name in enumerate(("single characters", "pairs", "triples", "fours"), 1):
     print(f"{name:18} {writer.loss_of_counts(text, length):.2f}")
 
 # %% [markdown]
-# Our model's loss of 1.9 is well below that of pairs, so it must use more than the last character. It is about as good as counting triples. Counting four characters at a time needs no network and beats our model with a loss of 1.78.
+# Our model's loss of 1.9 is well below that of pairs, so it must use more than the last character. It is about as good as counting triples. Counting four characters at a time, without any network, beats it.
 #
 # ### Temperature
 #
@@ -109,14 +109,14 @@ for temperature in (0.2, 0.7, 1.5):
 #
 # ### Twelve heads, and one question
 #
-# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56, which is lower than the losses of our counts. Counting can do better still. If a sequence of four characters is rare, one can use the counts of three, and so on. Such a model reached 1.51 in one run, which is a little better than ours. But our model has learned something that no such counting can do. Here is first what it writes:
+# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56, lower than those of our counts. (Cleverer counting gets to 1.51, not shown.) But our model has learned something that no such counting can do. Here is first what it writes:
 
 # %% measured
 large, facts = writer.load(text)
 writer.write(large, text, "Attention ", 120, temperature=0.7)
 
 # %% [markdown]
-# Two fifths of what this model saw in training were no text at all, but strings of random characters that start over after a while, and it learned to continue those. Here is one that it has never seen, with 24 characters that are shown twice, and what it predicts for each character of the second copy:
+# Two fifths of what this model saw in training were no text at all, but strings of random characters that start over after a while. Here is such a string that it has never seen, with 24 characters shown twice, and what it predicts for each character of the second copy:
 
 # %% measured
 string = writer.repeats(text, 1, period=24, seed=1)[:, :48]
@@ -127,7 +127,7 @@ print("predicted: ", " " + text.decode(guessed))
 # %% [markdown]
 # The model is right every time, in a string that no statistics of English can help with. Its predictions begin one place later, because nobody can know the first character of the copy. The model has twelve heads. **Which of them is responsible for copying?**
 #
-# One could look at maps, so here are the maps of all twelve heads to explore, on a line of text that the model has not seen. A head is named by its layer and its number in that layer, both counted from 0:
+# Here are the maps of all twelve heads to explore, on a line of text that the model has not seen. A head is named by its layer and its number in that layer, both counted from 0:
 
 # %%
 names = [f"{layer}.{head}" for layer in range(3) for head in range(4)]
@@ -137,7 +137,7 @@ sample_weights, _ = writer.heads(large, text.encode(sample.replace("·", " ")))
 plot.explore(sample_weights[0], list(sample), names=names)
 
 # %% [markdown]
-# And here are three of them side by side:
+# Here are three of them side by side:
 
 # %%
 three = [names.index(name) for name in ("0.0", "0.2", "2.2")]
@@ -151,15 +151,15 @@ plot.heads(
 )
 
 # %% [markdown]
-# Head 0.0 draws a stripe, which means that it looks one character back. Head 0.2 is a smear, and head 2.2 looks at spaces as soon as one is in sight. You cannot tell by looking which of these three has to do with copying, and there are nine more heads.
+# Head 0.0 draws a stripe, so it looks one character back. Head 0.2 is a smear, and head 2.2 looks at spaces as soon as one is in sight. You cannot tell by looking which of these three has to do with copying, and there are nine more.
 #
-# We need an input for which we know what a head should do (exercise 9.1), and a number that says whether the head does it (9.2 and 9.3). We also need a way to find out whether the model depends on the head (9.4). We try these tools on a third and tiny model, the *copier*, in which we *know* what has to happen, and then return to the twelve heads.
+# We need an input for which we know what a head should do (exercise 9.1), a number that says whether the head does it (9.2 and 9.3), and a way to find out whether the model depends on the head (9.4). We try these tools on a third and tiny model, the *copier*, in which we *know* what has to happen, and then return to the twelve heads.
 #
 # ### Copying by analogy
 #
 # Read the string P K D X P K. What comes next? You have never seen it, but you look for the previous K and see that D came after it. A model that can do this has learned something about *repetition*, and nothing about letters.
 #
-# Here is that task with tokens in place of letters. A sequence has 32 tokens, of which the first 6 to 16 are random and distinct, and then they repeat until the sequence is full. The number of tokens before the repeat is called the *period*, and it differs from sequence to sequence.
+# Here is that task with tokens in place of letters. A sequence has 32 tokens. The first 6 to 16 are random and distinct, and then they repeat until the sequence is full. The number of tokens before the repeat is called the *period*, and it differs from sequence to sequence.
 
 # %%
 tokens, periods = induction.repeated(3, seed=1)
@@ -167,7 +167,7 @@ for row, period in zip(tokens[:, :20], periods, strict=True):
     print(f"period {int(period):2}:", row.tolist())
 
 # %% [markdown]
-# Why must the period differ? Suppose that it were always 16. The next token would then be a copy of the one 16 places before it, which is 15 places before the current token. "Look 15 places back" would solve the task without any analogy, and one layer can learn that. In the copiers of this section, a learned vector per place is added to the queries and keys alone, so that places say where to look and are not passed on. Without this vector, no head could look at a distance.
+# Why must the period differ? Suppose that it were always 16. The next token would then be a copy of the one 16 places before it, which is 15 places before the current token. "Look 15 places back" would solve the task without any analogy, and one layer can learn that. (In the copiers of this section, a learned vector per place is added to the queries and keys alone. Places say where to look and are not passed on.)
 
 # %% measured
 lazy = induction.train(depth=1, shortest=16)
@@ -175,7 +175,7 @@ print(f"period 16: {induction.accuracy(lazy, shortest=16):.0%} right")
 print(f"periods of 6 to 16: {induction.accuracy(lazy):.0%} right")
 
 # %% [markdown]
-# The model learned a distance and nothing else. Where do the 17% come from? With a period of 16, the right token is 15 places back. With a period of 8 it is 7 places back, and also 7 + 8 = 15 places back. For most other periods, 15 places back is wrong. If a task has a shortcut, expect the model to take it.
+# The model learned a distance and nothing else. Its 17% come from period 16, and from period 8, where the right token is 7 and also 7 + 8 = 15 places back. If a task has a shortcut, expect the model to take it.
 #
 # ### Exercise 9.1: sequences that repeat
 #
@@ -218,7 +218,7 @@ def make_repeating_batch(
 # %% [markdown]
 # ### Two layers can, one cannot
 #
-# The copier has layers of attention with one head each, which add their outputs to the stream of vectors (lesson 8), and no feed-forward network. **Predict** for one layer and for two: when trained on periods of 6 to 16, how often is the next token right? Only the places where it can be known count, from the first repetition on. Training both models takes about a quarter of a minute.
+# The copier has layers of attention with one head each, which add their outputs to the stream of vectors (lesson 8), and no feed-forward network. **Predict** for one layer and for two: when trained on periods of 6 to 16, how often is the next token right? Only the places where it can be known count, from the first repetition on.
 
 # %%
 predict("one layer", options=("nearly always", "about a quarter", "never"))
@@ -232,7 +232,7 @@ reveal("one layer", "about a quarter")
 reveal("two layers", "nearly always")
 
 # %% [markdown]
-# A guess among the tokens of the sequence would be right in 10% of the cases, and one layer is right in a quarter. One layer can learn distances, so it is right where the period happens to fit one of them. To see why two layers do better, look at the maps of the two heads of the deep model, in one sequence with period 15:
+# A guess among the tokens of the sequence would be right in 10% of the cases. One layer is right in a quarter, wherever the period happens to fit a distance that it has learned. To see why two layers do better, look at the maps of the two heads of the deep model, in one sequence with period 15:
 
 # %%
 tokens, periods = induction.repeated(1, seed=4, shortest=15)
@@ -249,11 +249,11 @@ plot.heads(
 )
 
 # %% [markdown]
-# The first layer looks one place back and adds what it finds to the stream, so each token carries a note: "before me came K". The second layer asks for notes. At K, its query says "whose note says K?", and the answer is the token *after* the previous K, which is the token to predict. Rows 30 and 31 have two earlier copies to choose from, and the head takes the one at the left edge.
+# The first layer looks one place back and adds what it finds to the stream, so each token carries a note: "before me came K". The second layer asks for notes. At K, its query says "whose note says K?", and the answer is the token *after* the previous K, the one to predict. Rows 30 and 31 have two earlier copies to choose from, and the head takes the one at the left edge.
 #
 # So it takes two heads, in this order. A *previous-token head* writes the notes, and an *induction head* reads them. In a single layer there is no earlier head, so there are no notes to read.
 #
-# So far this story rests on two pictures of one sequence. Two scores will turn it into numbers, which can be averaged over many sequences and computed for any number of heads.
+# So far this story rests on two pictures of one sequence. Two scores will turn it into numbers.
 #
 # Try both scores on paper first. Here is one head on the string abcab, whose period is 3. How much of its weight is on the token before, on average over the four rows that have one? And in the rows of the second a and the second b, how much is on the token that came *after* the first a and the first b?
 
@@ -271,7 +271,7 @@ labels = ["a", "b", "c", "a again", "b again"]
 plot.heatmap(one_head / 4, labels, labels, "Where does this head look?")
 
 # %% [markdown]
-# One place back, the four rows have the weights 0.5, 0.5, 0.25 and 0.25, which is 0.375 on average. The first a is followed by b and the first b by c, and the last two rows have 0.75 on these. So this head has a score of 0.375 for the token before, and of 0.75 for repetitions.
+# One place back, the four rows have the weights 0.5, 0.5, 0.25 and 0.25, which makes a score of 0.375 for the token before. The first a is followed by b and the first b by c. The last two rows have 0.75 on these, which is the score for repetitions.
 #
 # ### Exercise 9.2: the previous-token score
 #
@@ -333,7 +333,7 @@ def induction_score(weights: Tensor, period: Tensor) -> Tensor:
 # %% [markdown]
 # ### The scores of the two heads
 #
-# Here are your scores for the two heads of the deep model, on 300 sequences with periods of 14 to 16. If one of the two exercises is still open, a function of `induction.py` stands in for it, so that you can read on:
+# Here are your scores for the two heads of the deep model, on 300 sequences with periods of 14 to 16. If an exercise is still open, a function of `induction.py` stands in for it:
 
 # %% measured
 tokens, periods = induction.repeated(300, seed=99_999, shortest=14)
@@ -348,11 +348,11 @@ print("previous token:", score_back(weights))
 print("induction:     ", score_repeat(weights, periods))
 
 # %% [markdown]
-# Layer 0 has about 0.4 on the token before, layer 1 has about 0.85 on the token after the previous occurrence, and neither has much of the other score. The 0.4 is an average over two kinds of rows. In the first copy the head writes its notes, but in the second it has stopped doing so. The second layer does not need more, since all its notes are in the first copy. The 0.85 is held down by the last rows, which have two earlier copies. There the head looks at the one further to the left, while the score counts only the other.
+# Layer 0 has about 0.4 on the token before, layer 1 about 0.85 on repetitions, and neither has much of the other score. Why only 0.4? In the first copy the head writes its notes, but in the second it has stopped, because the second layer needs no more. The 0.85 is held down by the last rows, which have two earlier copies. There the head looks at the one further to the left, while the score counts only the other.
 #
 # ### Take it away
 #
-# A score says where a head looks, but not whether the model *needs* the head. To find that out, switch the head off and see what is lost, which is called an *ablation*.
+# A score says where a head looks, but not whether the model *needs* the head. To find that out, switch the head off and see what is lost. This is an *ablation*.
 #
 # ### Exercise 9.4: ablate a head
 #
@@ -415,7 +415,7 @@ def ablate_head(module: MultiHeadAttention, head: int) -> Iterator[None]:
 # %% [markdown]
 # ### Without one or the other
 #
-# Now switch off each of the two heads of the deep model in turn, with your `ablate_head`, or, if it is still open, with the one in `induction.py`:
+# Now switch off each of the two heads of the deep model in turn. (If your `ablate_head` is still open, `induction.py` has one.)
 
 # %% measured
 try:
@@ -429,9 +429,9 @@ for layer in (0, 1):
 print(f"with both heads on: {induction.accuracy(deep):.0%} right")
 
 # %% [markdown]
-# When either of them is off, less than a tenth is right, no more than by guessing among the tokens of the sequence. That was to be expected, because with one head off only one layer is left. Even a single layer that was trained alone reached no more than 26%, and this one was not trained to work alone. So the ablation shows that both heads are needed, but not that the first writes notes and the second reads them.
+# When either of them is off, less than a tenth is right, no more than by guessing among the tokens of the sequence. That was to be expected, because only one layer is left. So the ablation shows that both heads are needed, but not that the first writes notes and the second reads them.
 #
-# The story of the notes can be tested as well. What layer 0 adds can reach the output in four ways: through the queries of layer 1, through its keys, through its values, or past layer 1 (the *rest*). The story says that only the keys matter. So we open some of these ways and close the others. If the way through the values is closed, for example, then layer 1 computes its values from the stream as it was before layer 0 added anything. This is called *path patching*, and the function that does it is in `induction.py`. Here are two such experiments:
+# The story of the notes can be tested as well. What layer 0 adds can reach the output in four ways: through the queries of layer 1, through its keys, through its values, or past layer 1 (the *rest*). The story says that only the keys matter. So we open some of these ways and close the others. With the values closed, for example, layer 1 computes its values from the stream as it was before layer 0 added anything. This is called *path patching*. Here are two such experiments:
 
 # %%
 experiments = {
@@ -454,7 +454,7 @@ reveal("only the keys", "nearly all")
 reveal("all but the keys", "about a tenth")
 
 # %% [markdown]
-# If only the way through the keys is open, every prediction is right, and if it alone is closed, hardly any is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. It does not test whether the notes say "before me came K". For that claim we have only the map and the score of layer 0.
+# If only the way through the keys is open, every prediction is right, and if it alone is closed, hardly any is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. It does not test whether the notes say "before me came K". For that we have only the map and the score of layer 0.
 #
 # ### Back to the twelve
 #
@@ -476,9 +476,9 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Layer 0 has three previous-token heads, 0.0, 0.1 and 0.3. Above it there are three heads that look for repetitions, 1.0, 1.3 and 2.2, although nobody asked for three of each. But a score has no natural threshold, and head 1.2 has 0.43 on repetitions.
+# Layer 0 has three previous-token heads, 0.0, 0.1 and 0.3. Above it, 1.0, 1.3 and 2.2 look for repetitions. But a score has no natural threshold, and head 1.2 has 0.43 on repetitions.
 #
-# To take heads of this model away, and later to put something in their place, one function will do. It switches off the heads that it is given, by your `ablate_head`, and adds a vector to the output of the attention in place of each. (You need not read it line by line.)
+# The next function takes heads of this model away, with your `ablate_head`, and adds a vector to the output of the attention in place of each. (You need not read it line by line.)
 
 
 # %%
@@ -496,7 +496,7 @@ def replaced(vectors: dict[str, Tensor | float]) -> Iterator[None]:
 
 
 # %% [markdown]
-# Before we switch off the candidates for copying, we should know what a head that is switched off is compared with. This is easiest to see in ordinary text and with two heads. One is the stripe, 0.0, which copying could need, and the other is the smear, 0.2, which is in neither group. Copying follows in "Who copies?".
+# Before we switch off the candidates for copying, we should know what a head that is switched off is compared with. This is easiest to see in ordinary text, with the stripe, 0.0, and the smear, 0.2.
 #
 # **Predict.** We take away one of the two, and the loss on text rises. For which of them does it rise more?
 
@@ -513,11 +513,11 @@ for name in ("0.0", "0.2"):
 reveal("the more important head", "0.2, the smear")
 
 # %% [markdown]
-# A stripe catches the eye, but it does not say how much the loss depends on it. The smear seems to matter more, by a factor of more than five.
+# A stripe catches the eye, but it does not say how much the loss depends on it. The smear seems to matter more than five times as much.
 #
 # ### Compared with what?
 #
-# A head that is switched off adds nothing. But suppose that a head always adds *about the same*, whatever the text is. Then the layers above count on this constant, and taking it away does damage even if the head says nothing about the text. To tell the two cases apart, take the head away and put its own mean in its place, the mean of what it adds over many stretches of text. `writer.heads` returns two things for each head, its weights and its values after `out_proj`, so `weights @ values` is the vector that this head adds to the stream:
+# A head that is switched off adds nothing. But suppose that a head always adds *about the same*, whatever the text is. Then the layers above count on this constant, and taking it away does damage even if the head says nothing about the text. To tell the two cases apart, put the head's own mean in its place, the mean of what it adds over many stretches of text. `writer.heads` returns two things for each head, its weights and its values after `out_proj`, so `weights @ values` is the vector that this head adds to the stream:
 
 
 # %%
@@ -542,13 +542,11 @@ for name in ("0.0", "0.2"):
 reveal("with the mean in its place", "0.0, the stripe")
 
 # %% [markdown]
-# With means, the order is reversed. Without the stripe the loss rises by about as much as before, by 0.012 instead of 0.013. Without the smear it now rises by only 0.005 instead of 0.071.
-#
-# In this model, then, a constant vector repairs most of the damage that is done by removing head 0.2. A constant does not replace head 0.0, so what the loss needs from that head depends on the text. Every ablation raises the question "compared with what?", and zero is only one possible answer. All of this is measured on 64 stretches of the unseen text, but the order is the same over the whole of it (not shown).
+# With means, the order is reversed. For the stripe hardly anything has changed, but for the smear the rise has shrunk from 0.071 to 0.005. In this model, then, a constant vector repairs most of the damage of removing the smear. What the loss needs from the stripe depends on the text. Every ablation raises the question "compared with what?", and zero is only one possible answer.
 #
 # ### Who copies?
 #
-# Now we switch off whole groups of heads, first with zeros and then with means in their place. The last group is a control, which consists of the six heads that belong to neither of the two groups. (Head 1.2 is among them, although it has 0.43 on repetitions.)
+# Now we switch off whole groups of heads, first with zeros and then with means in their place. The last group is a control: the six heads that belong to neither of the two groups, head 1.2 among them.
 
 # %%
 groups = {
@@ -562,7 +560,7 @@ string_means = means_of(writer.repeats(text, 64, period=24, seed=5))
 
 
 # %% [markdown]
-# Two things are measured: by how much the loss on unseen text rises, and what share of the characters in the strings is still copied. For copying, the means are taken over strings. (The second cell takes about ten seconds.)
+# Two things are measured: by how much the loss on unseen text rises, and what share of the characters in the strings is still copied. For copying, the means are taken over strings.
 
 
 # %%
@@ -591,11 +589,9 @@ rises, still_copied = (
 induction.ablations(rises, still_copied)
 
 # %% [markdown]
-# Look for the short bars in the left panel. The row of head 1.0 has none: copying stays above 99% without it, because the others do the job. The same is true of each of the other eleven heads (not shown). Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected.
+# Look for the short bars in the left panel. The row of head 1.0 has none: copying stays above 99% without it, and without any other single head (not shown). Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. Zeros and means nearly agree here, except on text for the last group, which contains 0.2.
 #
-# Zeros and means nearly agree here, except for the last group, which contains 0.2. Without this group the loss on text rises less if means take its place.
-#
-# The control answers one more question. Without all six of the other heads the loss on text rises, but 99% of the characters are still copied. So the two groups are needed for copying, and no other heads are. Of the three heads that look for repetitions, any one is enough beside the other nine. If two of them are switched off, 98% or 99% of the characters are still copied, whichever two they are. (The figure shows only one of the three pairs.)
+# Now the control. Without all six of the other heads the loss on text rises, but 99% of the characters are still copied. So the two groups are needed for copying, and no other heads are. Of the three heads that look for repetitions, any one is enough. Copying goes on without 1.0 and 1.3, and without any other two of them (not shown).
 #
 # So no single head is responsible for copying. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, remove the head alone and then together with the heads that might do the same.
 #
@@ -615,11 +611,11 @@ plot.curves(
 )
 
 # %% [markdown]
-# Within 200 steps the share goes from 5% to 13% to 100%. One explanation is that copying needs two kinds of heads, and that either kind alone hardly lowers the loss. This curve does not test that explanation, although larger models with two or more layers show a similar jump (Olsson et al., below).
+# Within 200 steps the share goes from 5% to 13% to 100%. One explanation is that copying needs two kinds of heads, and that either kind alone hardly lowers the loss. This curve does not test it, although larger models with two or more layers show a similar jump (Olsson et al., below).
 #
 # ## What can go wrong
 #
-# **A large weight on nothing.** Head 2.2 looks for repetitions in strings, and in text it looks at spaces, which might be a second job. A weight says only how much of a value is passed on. So look at the values that this head fetches, and at how much it adds to the stream in text and in strings:
+# **A large weight on nothing.** Head 2.2 looks for repetitions in strings and at spaces in text. Is that a second job? A weight says only how much of a value is passed on. So look at the values that this head fetches, and at how much it adds to the stream in text and in strings:
 
 # %% measured
 stretches, _ = text.batch(text.unseen, 64, 96, seed=3)
@@ -637,9 +633,9 @@ print(f"2.2 in strings: {in_strings:.1f}")
 print(f"text without 2.2: {without(['2.2'], zeros, on_text):+.3f}")
 
 # %% [markdown]
-# The value at a space is a fifth as long as elsewhere, and in text head 2.2 adds the least of all twelve. Nor does the loss on text rise when head 2.2 is switched off. The weights of a head sum to 1 even where there is nothing to copy, and there the weights of this head go to the spaces, whose values are small. Such a place is called an *attention sink*, and in large models it is often the first token.
+# A value at a space has a fifth of the usual norm, and in text head 2.2 adds the least of all twelve. Nor does the loss on text rise when it is switched off. The weights of a head sum to 1 even where there is nothing to copy, and there this head puts them on the spaces, whose values are small. Such a place is called an *attention sink*, and in large models it is often the first token.
 #
-# **Choosing and testing on the same data.** One of twelve heads scores highest even if all are noise, so a head should be chosen on one batch and tested on another. In this lesson, the heads were chosen on random strings, and the strings that test copying were drawn anew.
+# **Choosing and testing on the same data.** One of twelve heads scores highest even if all are noise. So choose a head on one batch and test it on another, as we did with the strings.
 #
 # **Learning the text by heart.** Compare the loss on what was trained on with the loss on what was not:
 
@@ -648,7 +644,7 @@ for name, part in (("seen", text.seen), ("unseen", text.unseen)):
     print(f"{name:7} {writer.loss_on(large, text, part):.2f}")
 
 # %% [markdown]
-# The gap is small. `pretrain.py` trains with dropout and for few steps, both of which are meant to keep a model from memorizing. An earlier version of the model, which trained for longer and without the random strings, had a loss of 1.00 on seen and of 1.42 on unseen text. Its gap is wider, and yet it is the better model of unseen text. So a wide gap tells you that a model has memorized. It does not tell you which of two models is better.
+# The gap is small. `pretrain.py` trains with dropout and for few steps, both of which are meant to keep a model from memorizing. A wide gap tells you that a model has memorized, but not which of two models is better. (An earlier version that was trained for longer had a wider gap and a lower loss on unseen text, not shown.)
 #
 # ## What you learned
 #
