@@ -231,7 +231,7 @@ print(f"one after another: {copied:,}   into room set aside: {1000:,}")
 # %% [markdown]
 # ### Prefill and decode
 #
-# Suppose that a model is given a prompt of 500 tokens and continues it. The whole prompt goes through the model in one call, which fills the cache and is called *prefill*. From then on each call brings one token and is called *decode*. Both are the same computation, in which T new tokens follow S − T old ones, so there are S tokens in all. In prefill T = S = 500, and in decode T = 1.
+# Suppose that a model is given a prompt of 500 tokens and continues it. The whole prompt goes through the model in one call, which fills the cache and is called *prefill*. From then on each call brings one token and is called *decode*. Both are the same computation, in which T new tokens follow S − T old ones. In prefill T = S = 500, and in decode T = 1.
 #
 # Only the mask needs care. It is the causal mask of lesson 5, which ends at the bottom right of the table and not, as with `is_causal=True`, at the top left. (PyTorch has it as `causal_lower_right` in `torch.nn.attention.bias`.) Here are both for two new tokens that follow three old ones, with all scores 0 and with values that show which tokens were looked at:
 
@@ -286,7 +286,7 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 #
 # With a cache, the flops that attention needs for token n are proportional to n. Without one they are proportional to n², because all n outputs must be computed again: the next layer makes its keys and values from them. Summed over a text of n tokens, the flops grow like n² with a cache and like n³ without, so their ratio should grow like n.
 #
-# The times at the start of the lesson do not show this yet, because at these lengths most of the time goes into the projections and into Python's own work. With a cache each token is projected once, so this part grows like n. Without a cache call n projects all n tokens again, so it grows like n², and the ratio grows like n as well.
+# The times at the start of the lesson do not show this yet, because at these lengths most of the time goes into the projections and into Python's own work. With a cache each token is projected once. Without one, call n projects all n tokens again, so this part grows like n² instead of n, and the ratio grows like n as well.
 #
 # One cost remains: the whole cache is read from memory for each new token.
 #

@@ -282,7 +282,7 @@ for way, row in given.worse("recipe", than="everything").items():
 reveal("missed most", "warm-up")
 
 # %% [markdown]
-# Warm-up matters most here, at a peak rate of 0.004. With a lower peak it might matter less. Clipping and the cosine bring a little from every seed. In the last two rows, where nothing decays or biases and gains do as well, the differences are so small that three seeds cannot tell them from chance. In runs a thousand times as long, the decay may well matter.
+# Warm-up matters most here, at a peak rate of 0.004. With a lower peak it might matter less. Clipping and the cosine bring a little from every seed. In the last two rows, where nothing decays or biases and gains do as well, the differences are so small that three seeds cannot tell them from chance. In much longer runs, decay may well matter.
 #
 # ### Exercise 13.4: the learning rate, and what decays
 #
@@ -375,7 +375,7 @@ def train(model: nn.Module, rows: list, steps: int, rate, groups, show) -> list[
 
 
 # %% [markdown]
-# The next cell takes what you have written, and otherwise what is provided. If your computer is slow or shared with others, replace `given.notebook_steps()` with 900. The definitions get worse, but everything below still works.
+# The next cell takes what you have written, and otherwise what is provided. If your computer is slow or shared, replace `given.notebook_steps()` with 900. The definitions get worse, but everything below still works.
 
 # %% measured
 torch.manual_seed(0)
@@ -408,7 +408,7 @@ rows = [text.row(line) for line in text.seen]
 losses = train(model, rows, steps, rate, groups, show)
 
 # %% [markdown]
-# The next figure shows the loss on the training lines, at the first step and then as the mean of every 100 steps.
+# The next figure shows the loss on the training lines, as a mean of every 100 steps after the first.
 
 # %% measured
 parts = torch.tensor(losses).chunk(36)  # 100 steps each
@@ -454,7 +454,7 @@ with torch.no_grad():
 given.four_ways(logits, text.tokens)
 
 # %% [markdown]
-# In the top row, the model's favorite has no more than 40%, since a definition may go on in many ways. Greedy decoding gives it everything. A temperature of 0.5 makes tall bars taller, but every token keeps a little. Top-k and top-p cut off all but the first bars. A probability of 0.8 takes seven tokens here, and fewer where the model is surer.
+# In the top row, the favorite has no more than 40%, since a definition may go on in many ways. Greedy decoding gives it everything. A temperature of 0.5 makes tall bars taller, but every token keeps a little. Top-k and top-p cut off all but the first bars. A probability of 0.8 takes seven tokens here, and fewer where the model is surer.
 #
 # The last two were invented because of the *tail*, which here means all tokens except the hundred most probable ones. Each of them is unlikely, but how much probability do they have together, on average over unseen lines?
 
@@ -753,7 +753,7 @@ except NotImplementedError:
 #
 # ### Somebody else's model
 #
-# GPT-2's merges start from the 256 bytes instead of from characters, so nothing is ever unknown to it. The class `given.Tokens` writes each byte as a character, and your `split_word` serves as it is. To fetch the weights of GPT-2 small, type `lessons gpt2` in a terminal, or `make gpt2` if you opened the course with make. They are half a gigabyte, and the command asks first. If they are there and your exercises are solved, the next cell lets your class write with them. Otherwise it uses the shipped model.
+# GPT-2's merges start from the 256 bytes instead of from characters, so nothing is ever unknown to it. The class `given.Tokens` writes each byte as a character, and your `split_word` serves as it is. To fetch the weights of GPT-2 small, half a gigabyte, type `lessons gpt2` in a terminal, or `make gpt2` if you opened the course with make. The command asks first. If the weights are there and your exercises are solved, the next cell lets your class write with them. Otherwise it uses the shipped model.
 
 # %% measured
 folder = given.gpt2()
@@ -769,7 +769,7 @@ else:
     print(define("surprise"))
 
 # %% [markdown]
-# Which heads look at the token before, and which look for repetitions? Your two scores of lesson 9 can say so of any model. It is given random tokens that are shown twice.
+# Which heads look at the token before, and which look for repetitions? Your two scores of lesson 9 can tell, on random tokens that are shown twice.
 
 # %% measured
 heads = 12 if folder else given.LARGE["num_heads"]
