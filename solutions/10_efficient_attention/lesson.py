@@ -7,7 +7,7 @@
 #
 # A model that writes is called once per token, and each time it is given everything that has been written so far. The hundredth call therefore repeats what the ninety-ninth did for ninety-nine tokens, in order to add a single one. How much of that repetition is waste?
 #
-# To find out, we let a stack of four attention layers write vectors instead of words, each made from the one before. The time does not depend on whether they mean anything. The stack writes the same sequence twice, once by computing everything anew for each vector and once by *keeping* what it has already computed.
+# To find out, we let a stack of four attention layers write vectors instead of words, each made from the one before. Whether they mean anything makes no difference to the time. The stack writes the same sequence twice, once by computing everything anew for each vector and once by *keeping* what it has already computed.
 
 # %% setup
 import figures
@@ -231,9 +231,9 @@ print(f"one after another: {copied:,}   into room set aside: {1000:,}")
 # %% [markdown]
 # ### Prefill and decode
 #
-# Suppose that a model is given a prompt of 500 tokens and continues it. The whole prompt goes through the model in one call, which fills the cache and is called *prefill*. From then on each call brings one token and is called *decode*. Both are the same computation, in which T new tokens follow S − T old ones. In prefill T = S = 500, and in decode T = 1.
+# Suppose that a model is given a prompt of 500 tokens and continues it. The whole prompt goes through the model in one call, which fills the cache and is called *prefill*. From then on each call brings one token and is called *decode*. Both are the same computation, in which T new tokens follow S − T old ones, so there are S tokens in all. In prefill T = S = 500, and in decode T = 1.
 #
-# Only the mask needs care. It is the causal mask of lesson 5, which ends at the bottom right of the table and not, as with `is_causal=True`, at the top left. (PyTorch has it as `causal_lower_right` in `torch.nn.attention.bias`.) Here are both for two new tokens that follow three old ones, with all scores 0 and with values that show which tokens were looked at:
+# Only the mask needs care. It is the causal mask of lesson 5, aligned at the bottom right of the table and not, as `is_causal=True` has it, at the top left. (PyTorch's name for it is `causal_lower_right`, in `torch.nn.attention.bias`.) Here are both, the wrong one first, for two new tokens that follow three old ones. All scores are 0, and the values show which tokens were looked at:
 
 # %%
 q, k, v = torch.zeros(1, 2, 4), torch.zeros(1, 5, 4), torch.eye(5)[None]

@@ -282,7 +282,7 @@ for way, row in given.worse("recipe", than="everything").items():
 reveal("missed most", "warm-up")
 
 # %% [markdown]
-# Warm-up matters most here, at a peak rate of 0.004. With a lower peak it might matter less. Clipping and the cosine bring a little from every seed. In the last two rows, where nothing decays or biases and gains do as well, the differences are so small that three seeds cannot tell them from chance. In much longer runs, decay may well matter.
+# Warm-up matters most here, at a peak rate of 0.004. With a lower peak it might matter less. Clipping and the cosine bring a little from every seed. In the last two rows, where nothing decays, or biases and gains as well, the differences are so small that three seeds cannot tell them from chance. In much longer runs, decay may well matter.
 #
 # ### Exercise 13.4: the learning rate, and what decays
 #
@@ -434,7 +434,7 @@ for name, one in (("three minutes", model), ("shipped", shipped)):
 #
 # ### Part 2: choosing, quoting, published weights
 #
-# This part needs lesson 4 and the shipped model, so you can start here once the first two code cells of this notebook have run. Only "Words that do not exist" and everything from "Published weights" on need what you wrote in Part 1.
+# This part needs lesson 4 and the shipped model, so you can start here once the first two code cells of this notebook have run. Only "Words that do not exist" and everything from "Published weights" on need Part 1 as well.
 #
 # ### Choosing the next token
 #
@@ -578,7 +578,7 @@ some = words[::10]
 print(f"{len(some)} words:", *some[::500])
 
 # %% [markdown]
-# The loop that writes is short, too. It draws one token after another from the probabilities that a function makes of the logits:
+# The loop that writes is short. It draws one token after another from the probabilities that a function makes of the logits:
 
 
 # %%
@@ -675,7 +675,7 @@ reveal("tokens through a block", "210 without a cache, 20 with it")
 #
 # ### Published weights
 #
-# A model is a class and some numbers. If your class computes what OpenAI's did, then their numbers run in it. But they were published under other names and in other layouts than yours. Here is a small example with random weights, of whose two blocks the first is shown:
+# A model is a class and some numbers. If your class computes what OpenAI's did, then their numbers run in it. But they were published under other names and in other layouts than yours. Here are those of a small example with random weights (of its two blocks, the first):
 
 # %%
 weights, tokens, logits = given.example()
@@ -881,7 +881,7 @@ recap()
 #
 # ### Where to go from here
 #
-# Three projects need nothing but what you have built, and each of them has something to be compared with.
+# Three projects need nothing but what you have built.
 #
 # - **A language of your own.** Train the model on words or proverbs of another language, or on lines of verse. Compare the loss on unseen lines with that of a model whose lines have their tokens shuffled, and measure how much it quotes.
 # - **Images.** Cut small images into patches of 4 × 4 pixels, put a linear layer in the place of the token embedding, leave out the causal mask, and classify the mean of the last stream (Dosovitskiy et al. 2020, [An Image is Worth 16x16 Words](https://arxiv.org/abs/2010.11929)). Compare it with a linear classifier of the pixels, and with itself without positions.
