@@ -163,7 +163,7 @@ except NotImplementedError:
 # %% [markdown]
 # ### Four kinds of mask
 #
-# You know the four conventions of lesson 5, which are called may attend, hide, zero-one and additive here. Keras uses the first of them. No error tells the first two apart, as you saw there. The other two have traps of their own, which you meet when you translate one convention into another. With zero-one masks, which tokenizers return for padding, the trap is the operator `~`. On booleans it means "not", but on integers it flips every bit:
+# You know the four conventions of lesson 5. Here they are called may attend, hide, zero-one and additive, and Keras uses the first. No error tells the first two apart, as you saw there. The other two have traps of their own when you translate one convention into another. Zero-one masks are what tokenizers return for padding, and their trap is the operator `~`. On booleans it means "not", but on integers it flips every bit:
 
 # %%
 padding = torch.tensor([1, 1, 1, 0])
@@ -349,7 +349,7 @@ except NotImplementedError:
     print("not yet: exercise 12.3 is still open")
 
 # %% [markdown]
-# Copying the weights does not settle what a query gets if it may look at nothing. Below, the first of five queries may not look at any key. Both layers can be asked either for the output alone or for the output and the attention weights, which makes four answers to one question. Both layers are fresh, so their biases are 0.
+# Copying the weights does not settle what a query gets if it may look at nothing. Below, the first of five queries may not look at any key. Each layer can be asked either for the output alone or for the attention weights as well, so there are four answers to one question. Both layers are fresh, so their biases are 0.
 #
 # **Predict.** How many kinds of answer are among the four?
 
@@ -381,7 +381,7 @@ else:
 reveal("kinds of answer", "three")
 
 # %% [markdown]
-# Keras gives zeros the first time and something else the second time. Its faster path adds a large negative number to every score of the row, with the effect that you saw above, so it averages all five tokens, hidden or not. In PyTorch 2.13 and Keras 3.15, which were used here, the answer of either library depends on whether weights are asked for. Where a query may look at nothing, decide the answer yourself, and test it.
+# Keras gives zeros the first time and something else the second time. Its faster path adds a large negative number to every score of the row, with the effect that you saw above, so it averages all five tokens, hidden or not. In the versions used here, PyTorch 2.13 and Keras 3.15, the answer of either library depends on whether weights are asked for. Where a query may look at nothing, decide the answer yourself, and test it.
 #
 # ## What can go wrong
 #
