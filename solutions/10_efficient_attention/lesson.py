@@ -7,7 +7,7 @@
 #
 # A model that writes is called once per token, and each time it is given everything that has been written so far. The hundredth call therefore repeats what the ninety-ninth did for ninety-nine tokens, in order to add a single one. How much of that repetition is waste?
 #
-# To find out, we take a stack of four attention layers and let it write vectors instead of words, each made from the one before, because the time that it takes does not depend on whether they mean anything. It writes the same sequence twice, once by computing everything anew for each vector and once by *keeping* what it has already computed.
+# To find out, we let a stack of four attention layers write vectors instead of words, each made from the one before. Whether they mean anything makes no difference to the time. The stack writes the same sequence twice, once by computing everything anew for each vector and once by *keeping* what it has already computed.
 
 # %% setup
 import figures
@@ -45,7 +45,7 @@ for length in lengths:
 reveal("512 vectors", "many times faster")
 
 # %% [markdown]
-# The longer the sequence, the larger the part of the work that is repeated, so the factor should grow. Times as short as the first ones are easily disturbed by other programs, so compare 128 with 512. Nothing is lost on the way, since both ways write the same vectors:
+# The longer the sequence, the larger the part of the work that is repeated, so the factor should grow. (Other programs easily disturb times as short as the first ones, so compare 128 with 512.) Nothing is lost on the way, since both ways write the same vectors:
 
 # %%
 with torch.no_grad():
@@ -53,13 +53,13 @@ with torch.no_grad():
 f"largest difference: {(both[0] - both[1]).abs().max():.5f}"
 
 # %% [markdown]
-# The times in this lesson are measured on *your* computer, and on its GPU if it has one, so they differ from those in the text and only their ratios can be compared. For a model as small as this one, a short sequence costs a GPU about as much as a long one, because most of the time is spent on starting the work. If your factor at 512 is small, this is why, and the factor will grow at greater lengths.
+# The times in this lesson are measured on *your* computer, and on its GPU if it has one. For a model as small as this one, a short sequence costs a GPU about as much as a long one, because most of the time is spent on starting the work. If your factor at 512 is small, this is why, and it will grow at greater lengths.
 #
 # ## By hand
 #
 # In lesson 2 a query met three keys with the scores 0, ln 2 and ln 3, which gave the weights 1/6, 1/3 and 1/2 and the output [7, 8]. Suppose that this query belonged to the third word of a text, and that a fourth word now arrives. What has to be computed?
 #
-# The fourth word needs a query, a key and a value of its own, and it needs four scores, which compare its query with each of the three old keys and with its own key. The old queries are not needed, because they have been answered already, and their answers cannot change: under a causal mask, none of them may look at the fourth word. So only the old keys and the old values must be kept. The store that keeps them is called the *KV cache*.
+# The fourth word needs a query, a key and a value of its own. It also needs four scores, which compare its query with the three old keys and with its own. The old queries are not needed, because they have been answered already. Their answers cannot change, since under a causal mask none of them may look at the fourth word. So only the old keys and the old values must be kept. The store that keeps them is called the *KV cache*.
 
 # %%
 figures.cache()
@@ -86,7 +86,7 @@ pairs, D = 100 * 100, 64
 {"score flops": 2 * pairs * D, "mix flops": 2 * pairs * D, "score bytes": 4 * pairs}
 
 # %% [markdown]
-# Flops and bytes are counted separately because they matter for different reasons. A flop takes time. A byte takes room, and a number in `float32` has four bytes. Each byte also has to be carried to the place where the flops happen, which often takes longer than the flops themselves.
+# A flop takes time. A byte takes room, and a number in `float32` has four of them. Each byte also has to be carried to the place where the flops happen, and that often takes longer than the flops themselves.
 #
 # ### Exercise 10.1: what attention costs
 #
@@ -143,7 +143,7 @@ for name, size in (
     print(f"{name}: {size / 1e9:5.1f} GB")
 
 # %% [markdown]
-# The first row is 68.7 GB for a table that exists only while the whole text is read at once. (A single new token needs one row of it.) The second is 17.2 GB that must be kept for as long as the text goes on, once for each user of the model. The rest of the lesson avoids the first and most of the second. It begins with the cache, because everything after it depends on what is kept there.
+# The first row is a table that exists only while the whole text is read at once. (A single new token needs one row of it.) The second must be kept for as long as the text goes on, once for each user of the model. The rest of the lesson avoids the first and most of the second.
 #
 # ### Exercise 10.2: keep keys and values
 #
@@ -195,7 +195,7 @@ class KVCache:
 # %% [markdown]
 # ### Optional: room set aside
 #
-# A cache that joins tensors with `torch.cat` copies everything it holds each time a token arrives. This is fine for learning but wasteful for a long text. A real cache sets room aside at the start and writes each new key into its place, as the model in `measure.py` does:
+# A cache that joins tensors with `torch.cat` copies everything it holds each time a token arrives. For a long text this is wasteful. A real cache sets room aside at the start and writes each new key into its place, as the model in `measure.py` does:
 
 
 # %%
@@ -220,9 +220,9 @@ after, _ = cache.append(token, token)
 before.shape, after.shape, before.data_ptr() == after.data_ptr()
 
 # %% [markdown]
-# The keys after the second call have one position more than those after the first and begin at the same place in memory, so nothing but the new token was written. Setting room aside has two costs. The text cannot be longer than that room, and such a cache cannot be used in training, because autograd raises an error if a tensor that it still needs is overwritten. Where the texts of many users have to share the memory without gaps, a cache keeps *pages* of a fixed size (Kwon et al., below).
+# The keys after the second call have one position more than those after the first and begin at the same place in memory. So nothing but the new token was written. Setting room aside has two costs. The text cannot be longer than that room, and such a cache cannot be used in training, because autograd raises an error if a tensor that it still needs is overwritten. Where the texts of many users share the memory, a cache keeps *pages* of a fixed size (Kwon et al., below).
 #
-# For a text of 1000 tokens, the next cell prints how many positions are copied when they are joined one after another, and when room is set aside:
+# For a text of 1000 tokens, the next cell prints how many positions are copied in each of the two ways:
 
 # %%
 copied = sum(range(1, 1001))
@@ -233,7 +233,7 @@ print(f"one after another: {copied:,}   into room set aside: {1000:,}")
 #
 # Suppose that a model is given a prompt of 500 tokens and continues it. The whole prompt goes through the model in one call, which fills the cache and is called *prefill*. From then on each call brings one token and is called *decode*. Both are the same computation, in which T new tokens follow S − T old ones, so there are S tokens in all. In prefill T = S = 500, and in decode T = 1.
 #
-# Only the mask needs care. The first new token may look at all the old ones and at itself, which is the causal mask of lesson 5, aligned at the bottom right of the table. PyTorch's `is_causal=True` aligns it at the *top left*; the mask aligned at the bottom right is `causal_lower_right` in `torch.nn.attention.bias`. To see the difference, let two new tokens follow three old ones, with all scores 0 and with values that show which tokens were looked at:
+# Only the mask needs care. It is the causal mask of lesson 5, aligned at the bottom right of the table and not, as `is_causal=True` has it, at the top left. (PyTorch's name for it is `causal_lower_right`, in `torch.nn.attention.bias`.) Here are both, the wrong one first, for two new tokens that follow three old ones. All scores are 0, and the values show which tokens were looked at:
 
 # %%
 q, k, v = torch.zeros(1, 2, 4), torch.zeros(1, 5, 4), torch.eye(5)[None]
@@ -243,7 +243,7 @@ right = functional.scaled_dot_product_attention(q, k, v, bottom_right)
 seen[0], right[0]
 
 # %% [markdown]
-# In the first table, new token 0 sees only the very first token of the text, and new token 1 sees the first two. In the second table they see the first four and all five, as the model did in training. PyTorch raises no error in either case, so a model with the wrong alignment runs, and writes nonsense.
+# In the first table, the new tokens see one and two tokens of the text. In the second they see the first four and all five, as the model did in training. PyTorch raises no error in either case, so a model with the wrong alignment runs, and writes nonsense.
 #
 # ### Exercise 10.3: one step
 #
@@ -286,19 +286,19 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 #
 # With a cache, the flops that attention needs for token n are proportional to n. Without one they are proportional to n², because all n outputs must be computed again: the next layer makes its keys and values from them. Summed over a text of n tokens, the flops grow like n² with a cache and like n³ without, so their ratio should grow like n.
 #
-# The times at the start of the lesson do not show this yet. At these lengths attention is a small part of the work, and most of the time goes into the projections and into Python's own work. With a cache each token is projected once, so this part grows like n. Without a cache call n projects all n tokens again, so it grows like n², and the ratio grows like n as well. But each of these times comes from a single run, and a time can be wrong by a factor of two.
+# The times at the start of the lesson do not show this yet, because at these lengths most of the time goes into the projections and into Python's own work. With a cache each token is projected once. Without one, call n projects all n tokens again, so this part grows like n² instead of n, and the ratio grows like n as well.
 #
-# One cost remains: the whole cache is read from memory for each new token. The next idea makes the cache smaller.
+# One cost remains: the whole cache is read from memory for each new token.
 #
 # ### Fewer keys than queries
 #
-# So far every head has had keys and values of its own, but does it need them? In *multi-query attention* all heads share a single set of keys and values. In *grouped-query attention* there are a few sets, each of which serves a group of heads, while the queries stay as they were. Here are the three ways side by side, for six heads:
+# So far every head has had keys and values of its own, but does it need them? In *multi-query attention* all heads share a single set of keys and values. In *grouped-query attention* there are a few sets, each of which serves a group of heads. Here are the three ways side by side, for six heads:
 
 # %%
 figures.groups((6, 2, 1))
 
 # %% [markdown]
-# Every head still asks with a query of its own and compares it with one key per position, so there are as many scores as before, and as many flops. But several heads use the same keys and values, so fewer of them have to be kept and read from memory. For the model above, this is what the cache shrinks to:
+# Every head still compares a query of its own with one key per position, so there are as many scores as before, and as many flops. But fewer keys and values have to be kept and read from memory. For the model above, this is what the cache shrinks to:
 
 # %%
 for name, sets in (("one set per head", 32), ("8 sets", 8), ("1 set", 1)):
@@ -308,16 +308,16 @@ print(f"{'a latent of 576':17} {2 * layers * 576 * length / 1e9:5.2f} GB")
 # %% [markdown]
 # Many large models now use something like the second row. Ainslie et al. found that its quality is close to that of one set per head, at a speed close to that of a single set. The last row goes another way. For each token and layer, the *latent attention* of the DeepSeek models stores one vector of 512 + 64 entries, from which the keys and values of all heads can be computed.
 #
-# When attention is computed, each set serves a run of neighboring heads. In the middle of the figure, heads 0, 1 and 2 use set 0, and heads 3, 4 and 5 use set 1. PyTorch has two functions that repeat the entries of a tensor, and only one of them puts the copies where these heads will find them:
+# Each set serves a run of neighboring heads. In the middle of the figure, heads 0, 1 and 2 use set 0, and heads 3, 4 and 5 use set 1. PyTorch has two functions that repeat the entries of a tensor, and only one of them puts the copies where these heads will find them:
 
 # %%
 sets = torch.tensor([0, 1])
 sets.repeat(3), sets.repeat_interleave(3)
 
 # %% [markdown]
-# The first function cycles through the sets, while the second finishes with one set before it starts the next. The two results have the same shape. If a model was trained with one of the functions and runs with the other, PyTorch therefore raises no error, although the heads get the wrong keys and values.
+# The first function cycles through the sets, while the second finishes with one set before it starts the next. The two results have the same shape. PyTorch therefore raises no error if a model was trained with one of the functions and runs with the other, although its heads get the wrong keys and values.
 #
-# The cache holds the sets before they are repeated, because the copies are needed only while attention is computed. PyTorch's own attention can do without the copies altogether if it is called with `enable_gqa=True`.
+# The cache holds the sets before they are repeated, because the copies are needed only while attention is computed. PyTorch's own attention does without the copies if it is called with `enable_gqa=True`.
 #
 # ### Exercise 10.4: repeat keys and values
 #
@@ -408,9 +408,9 @@ def sliding_window_mask(q_len: int, window: int, k_len: int | None = None) -> Te
 # %% [markdown]
 # ### Never the whole table
 #
-# The methods so far save work or make the cache smaller, but none of them touches the table of scores. During prefill the table is still there with its L × S entries for each head. At 32,768 tokens it is the largest thing of all, 68.7 GB per layer, although it is only a step on the way to the output.
+# Nothing so far has touched the table of scores. During prefill it is still there with its L × S entries for each head. At 32,768 tokens it is the largest thing of all, 68.7 GB per layer, although it is only a step on the way to the output.
 #
-# Lesson 4 computed attention for one query in a single pass, taking the keys a piece at a time. Such a piece is called a *block* here. Only three things were kept: the largest score so far, the sum of the exponentials, and the mix of the values. Whenever a block brought a new largest score, the sum and the mix shrank by the same factor. All of this works for many queries as well. The largest score and the sum then become columns with one entry per query, and the rest stays as it was.
+# Lesson 4 computed attention for one query in a single pass, taking the keys a piece at a time. Such a piece is called a *block* here. Only three things were kept: the largest score so far, the sum of the exponentials, and the mix of the values. Whenever a block brought a new largest score, the sum and the mix shrank by the same factor. For many queries, the largest score and the sum become columns with one entry per query, and the rest stays as it was.
 #
 # Here are three queries and six keys, in blocks of two, and below the figure is the output of the plain computation:
 
@@ -423,7 +423,7 @@ scores.softmax(dim=-1) @ values
 # %% [markdown]
 # Follow query 0. After the first block its largest score is 1, and then the second block brings a 3. So its old sum and its old mix are multiplied by $e^{1-3} \approx 0.14$ before the second block is added to them. After the last block, its mix divided by its sum is [12.60, 14.73] / 1.74, which but for rounding is the first row of the output. No more than two columns of scores were needed at any time.
 #
-# That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. In training, a loop like the one you are about to write saves nothing, because autograd keeps what it needs of every block for the backward pass. That can be more than the plain computation keeps. FlashAttention keeps none of the blocks and computes them once more on the way back.
+# That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. In training, a loop like yours saves nothing, because autograd keeps what it needs of every block for the backward pass. FlashAttention keeps none of the blocks and computes them once more on the way back.
 #
 # ### Exercise 10.6: blockwise attention
 #
@@ -474,7 +474,7 @@ def blockwise_attention(
 # %% [markdown]
 # ### Yours beside the plain computation
 #
-# The next cell runs your function on 512 queries and keys in each of four heads, beside the plain computation, whose table has 4 · 512 · 512 entries. If the exercise is still open, the cell says so.
+# The next cell runs your function on 512 queries and keys in each of four heads, beside the plain computation, whose table has 4 · 512 · 512 entries.
 
 
 # %% measured
@@ -506,7 +506,7 @@ for L in lengths:
     )
 
 # %% [markdown]
-# How much room compiled code takes inside itself cannot be seen from here, but your own loop can be watched. The next cell draws its largest tensor, with 64 keys at a time, beside that of the plain computation. With logarithmic axes a power becomes a straight line, whose *slope* is the exponent.
+# The room that compiled code takes cannot be seen from here, but that of your loop can. The next cell draws its largest tensor, with 64 keys at a time, beside that of the plain computation. With logarithmic axes a power becomes a straight line, whose *slope* is the exponent.
 
 # %% measured
 room = {"plain": [largest(plain, *tensors(L)) for L in lengths]}
@@ -526,21 +526,25 @@ plot.curves(
 )
 
 # %% [markdown]
-# The slopes are 2 for the plain computation and 1 for your loop, so the room grows with L² in one case and with L in the other. At length 2048 the plain computation's table is 32 times as large as your largest tensor, because it holds the scores of 2048 keys where yours holds those of 64. The *flops* grow with L² in both cases, because every query still meets every key, and no rearrangement of the work changes that. A causal mask does save flops, because about half of the blocks are hidden as a whole and can be skipped.
+# The slopes are 2 for the plain computation and 1 for your loop, so the room grows with L² in one case and with L in the other. At length 2048 the plain computation's table is 32 times as large as your largest tensor, because it holds the scores of 2048 keys where yours holds those of 64. The *flops* grow with L² in both cases, because every query still meets every key. Only a causal mask saves some, because about half of the blocks are hidden as a whole and can be skipped.
 #
-# What is saved, then, is not arithmetic. The plain computation has to make room for the table three times over, for the scores, the scaled scores and the weights, and each time it carries the table to memory and back. The last line of ratios above says what all this is worth on your computer. If you run the cell again while the computer is busy, that factor can double or halve. On a GPU, whose arithmetic is fast compared with its memory, it can be larger.
+# What is saved, then, is not arithmetic. The plain computation makes the table three times over, as scores, scaled scores and weights, and each time it carries the table to memory and back. The last line of ratios above says what this is worth on your computer, where a busy moment can double or halve it. On a GPU, whose arithmetic is fast compared with its memory, it can be larger.
+#
+# <details><summary>Which implementation PyTorch takes</summary>
 #
 # PyTorch chooses among several implementations, which it calls *backends*, and with dropout or an unusual mask it may have to take the slow one. For unusual masks there is also *FlexAttention*, in `torch.nn.attention.flex_attention`, which takes the mask as a function and compiles it.
+#
+# </details>
 #
 # ## What can go wrong
 #
 # **A mask for a single token.** When a single new token may see everything before it, it needs no mask at all. It does need one when there is a window, or when the texts of a batch are padded to the same length.
 #
-# **A position that starts again.** As long as nothing is dropped from the cache, the place of the new token is `len(cache)` before the append, and not 0. (Padding in front does not count.) With a window that drops old keys, you have to count the tokens yourself. Lesson 7 showed what happens to a model whose positions are wrong.
+# **A position that starts again.** As long as nothing is dropped from the cache, the place of the new token is `len(cache)` before the append, and not 0. (Padding in front does not count.) With a window that drops old keys, you have to count the tokens yourself.
 #
-# **Differences in the last digits.** Sums that are taken in another order are rounded differently, so in `float32` two exact methods differ by about one part in a million and a comparison with `==` fails. Compare with a tolerance instead, such as 1e-5 for outputs near 1.
+# **Differences in the last digits.** Sums that are taken in another order are rounded differently, so in `float32` two exact methods differ by about one part in a million. Compare with a tolerance instead of `==`, such as 1e-5 for outputs near 1.
 #
-# **Timing the wrong thing.** The first call sets things up, so it must not count. On a GPU a call returns before the work is finished, so you have to wait for it. Other programs run at the same time, so take the shortest of several runs. The function `seconds` in `measure.py` does all three, except that the slow comparison at the start of this lesson takes a single run.
+# **Timing the wrong thing.** The first call sets things up, so it must not count. On a GPU a call returns before the work is finished, so you have to wait for it. Other programs run at the same time, so take the shortest of several runs. The function `seconds` in `measure.py` does all three, but at the start of this lesson it takes a single run.
 #
 # ## What you learned
 #

@@ -50,7 +50,7 @@ for name, attention in teams.TEAMS.items():
     print(f"{name:5} {difference.abs().max():.3f}")
 
 # %% [markdown]
-# That settles three of the five, because Bo, Cleo and Dag give other numbers than PyTorch does. Ada and Eve are left, so we call each of them twice with the same tensors. The next cell prints the results for the first query, two lines for Ada and then two for Eve.
+# That settles three of the five. Ada and Eve are left, so we call each of them twice with the same tensors. The next cell prints the results for the first query, two lines for Ada and then two for Eve.
 
 # %%
 for attention in (teams.ada, teams.eve):
@@ -59,22 +59,22 @@ for attention in (teams.ada, teams.eve):
 reveal("right attentions among five", "one")
 
 # %% [markdown]
-# Eve's second answer differs from her first, although she was asked the same question. The first line of her code is `query /= ...`, which scales the caller's tensor in place, so her second call starts from queries that are scaled already. Everybody who uses `q` after her gets the scaled queries, too. The two comparisons before gave her a copy, so they could not show this.
+# Eve's second answer differs from her first. The first line of her code is `query /= ...`, which scales the caller's tensor in place. Her second call starts from queries that are scaled already, and so does everybody who uses `q` after her. The two comparisons before gave her a copy, so they could not show this.
 #
 # Only one of the five is right, and the example that all of them passed could not tell which. It is a good example for *explaining* attention and a bad one for *testing* it.
 #
 # ## By hand
 #
-# Take Bo, who divides by D where √D belongs. The example cannot show this, because its vectors have a single entry, and for D = 1 there is no difference between D and √D.
+# Take Bo, who divides by D where √D belongs. The example cannot show this, because its vectors have a single entry, and √1 is 1.
 #
-# With D = 4 there is a difference. Say that a query has the products 0 and 2 ln 3 with two keys. Divided by √4 = 2 they become 0 and ln 3, which makes the weights ¼ and ¾. Bo divides by 4 instead and gets 0 and ½ ln 3, which is ln √3. Work out his weights before you run the cell, given that the two exponentials are 1 and √3 ≈ 1.73.
+# Take D = 4 instead. Say that a query has the products 0 and 2 ln 3 with two keys. Divided by √4 = 2 they become 0 and ln 3, which makes the weights ¼ and ¾. Bo divides by 4 instead and gets 0 and ½ ln 3, which is ln √3. Work out his weights before you run the cell, given that the two exponentials are 1 and √3 ≈ 1.73.
 
 # %%
 products = torch.tensor([1.0, 9]).log()
 (products / 4**0.5).softmax(dim=0), (products / 4).softmax(dim=0)
 
 # %% [markdown]
-# Bo has 0.366 and 0.634 where 0.25 and 0.75 are right. He has divided by √D twice, so the larger D is, the further off his weights are. To see this, take the correctly scaled scores 0, ln 2 and ln 3 of lesson 2, with which the third key should get one half whatever D is. The curve shows what the third key gets from Bo instead.
+# Bo has divided by √D twice, so the larger D is, the further off his weights are. To see this, take the correctly scaled scores 0, ln 2 and ln 3 of lesson 2, with which the third key should get one half whatever D is. The curve shows what it gets from Bo instead.
 
 # %%
 sizes = [2.0**n for n in range(8)]
@@ -91,19 +91,19 @@ plot.curves(
 )
 
 # %% [markdown]
-# The same goes for everything else that the example lacks. It has no mask, so Cleo, whose mask is inverted, cannot fail. Every query in it sees something, so Dag, who fills hidden scores with −1,000,000,000 instead of minus infinity, cannot fail either. And since Eve divides by √1, her bug does nothing here, however often she is called.
+# The same goes for everything else that the example lacks. It has no mask, so Cleo, whose mask is inverted, cannot fail. Every query in it sees something, so Dag, who fills hidden scores with −1,000,000,000 instead of minus infinity, cannot fail either. And since Eve divides by √1, her bug does nothing here.
 #
 # ## In PyTorch
 #
 # ### Mutants
 #
-# To judge an example we need bugs to try it on. The file `wrong.py` beside this notebook has 21 wrong attentions, each of which is one slip away from the right one. In one the scale is forgotten, in another softmax runs along the wrong axis, and in a third the mask is added instead of applied. Two of the names need a word. `fill_minus_inf` fills hidden scores with minus infinity, as it should, and is wrong in one situation only. `fill_plus_1e_9` fills them with 10⁻⁹ where −10⁹ was meant. Testers call such programs *mutants*, and say that a mutant has *survived* an example that cannot tell it from the original.
+# To judge an example we need bugs to try it on. The file `wrong.py` beside this notebook has 21 wrong attentions, each of which is one slip away from the right one. Most of their names say which. Two need a word: `fill_minus_inf` fills hidden scores with minus infinity, as it should, and is wrong in one situation only. `fill_plus_1e_9` fills them with 10⁻⁹ where −10⁹ was meant. Testers call such programs *mutants*, and say that a mutant has *survived* an example that cannot tell it from the original.
 
 # %%
 print(*wrong.WRONG)
 
 # %% [markdown]
-# The function `wrong.unnoticed` names the survivors of an example, which are the mutants whose result is within 0.001 of the right one. These survive the example that the five teams used:
+# The function `wrong.unnoticed` names the survivors of an example, the mutants whose result is within 0.001 of the right one. These survive the example that the five teams used:
 
 # %%
 survivors = wrong.unnoticed(query, key, value)
@@ -123,7 +123,7 @@ print(len(survivors), "of 21 survive:", *survivors)
 reveal("survivors of four by four", "about 12")
 
 # %% [markdown]
-# Twelve of them survive. With four vectors of four entries, the number of keys *is* D, and so is the number of entries of a value, so three kinds of scaling are the same. Query, key and value are the same tensor, so mixing the keys, or letting the keys ask, changes nothing. And without a mask all eight mutants of the mask are unharmed.
+# With four vectors of four entries, the number of keys *is* D, and so is the number of entries of a value. Three kinds of scaling are therefore the same. Query, key and value are one tensor, so mixing the keys, or letting the keys ask, changes nothing. And without a mask all eight mutants of the mask are unharmed.
 #
 # The next example repairs the first two of these: all its sizes differ, and query, key and value are three different tensors.
 
@@ -134,7 +134,7 @@ survivors = wrong.unnoticed(q, k, v)
 print(len(survivors), "of 21 survive:", *survivors)
 
 # %% [markdown]
-# Eight are left, and all of them are about masks. So the rule for examples is to **give every axis a different size, and use a different tensor for query, key and value.** The eight that remain are for you to catch.
+# Those that are left are all about masks. So the rule for examples is to **give every axis a different size, and use a different tensor for query, key and value.** The eight that remain are for you to catch.
 #
 # ### Exercise 11.1: one example that no bug survives
 #
@@ -174,7 +174,7 @@ def revealing_example() -> tuple[Tensor, Tensor, Tensor, Tensor]:
 # %% [markdown]
 # ### What each example finds
 #
-# Here are the example of the five teams, the one of four by four and the one whose sizes differ, and yours beside them if it is there. Each finds more mutants than the one before.
+# Here are the three examples so far, and yours beside them if it is there.
 
 # %%
 examples = {"teams": (query, key, value), "4 × 4": (x, x, x), "sizes": (q, k, v)}
@@ -196,7 +196,7 @@ plot.crosses(
 # %% [markdown]
 # ### How strict?
 #
-# Before we compare more attentions, we should know how far a right one may be from another right one. Here is Ada's attention in three dtypes, compared with PyTorch's in `float64`:
+# How far may one right attention be from another? Here is Ada's attention in three dtypes, compared with PyTorch's in `float64`:
 
 # %% measured
 torch.manual_seed(0)
@@ -209,11 +209,11 @@ for dtype in (torch.float64, torch.float32, torch.bfloat16):
     print(f"{dtype!s:15} {(result - expected).abs().max():.0e}")
 
 # %% [markdown]
-# Nobody made a mistake here, and yet none of the differences is 0, because sums that are taken in another order, or with fewer digits, are rounded differently. A test with `==` would report all three. On the example above in which all sizes differ, every mutant that is noticed and returns the right shape is off by more than 0.2. In `float32` and `float64` there is a lot of room for a tolerance between 10⁻⁶ and 10⁻¹. The functions of `wrong.py` take 10⁻³, and the exercises below take 10⁻⁴.
+# Nobody made a mistake here, and yet none of the differences is 0, because sums that are taken in another order, or with fewer digits, are rounded differently. The mutants that the example with different sizes finds are off by more than 0.2, or have another shape. In `float32` and `float64` that leaves a lot of room for a tolerance between 10⁻⁶ and 10⁻¹. The functions of `wrong.py` take 10⁻³, and the exercises below take 10⁻⁴.
 #
 # ### Many examples
 #
-# An example that you make up catches the bugs that you have in mind. So let the computer make up examples, too, with random sizes, random numbers and random masks. The function `random_inputs(generator)` draws a query, keys, values and a mask. Because the sizes run only from 1 to 4, they are often equal, but there are many draws. In about one draw in three, there is a query that sees nothing.
+# An example that you make up catches the bugs that you have in mind. So let the computer make up examples, too. The function `random_inputs(generator)` draws a query, keys, values and a mask, all of random sizes. These run only from 1 to 4, so they are often equal, but there are many draws. In about one draw in three, there is a query that sees nothing.
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -278,13 +278,13 @@ except NotImplementedError:
     print("not yet: exercise 11.2 is still open")
 
 # %% [markdown]
-# One trial misses Bo, because it happened to draw a single key, and a single key gets all the attention whatever its score is. Cleo and Dag show the same number in this trial, since both give that key's value to a query that may see nothing. Ten trials find Bo's bug, but no number of trials finds Eve's. Her results are right. What she changes is her inputs, and each attention is given tensors of its own, so nobody notices. A comparison of results can only find bugs in results.
+# One trial misses Bo, because it happened to draw a single key, which gets all the attention whatever its score is. Ten trials find his bug, but no number of trials finds Eve's. Her results are right. What she changes is her inputs, and since each attention is given tensors of its own, nobody notices. A comparison of results finds bugs in results only.
 #
 # ### Questions whose answer you know
 #
-# Besides missing Eve's bug, `max_difference` has a second weakness, because it needs a right attention to compare with. Yours may be the first attention there is, or the other one may have the same bug. In that case you can still ask questions whose answers are known without computing them.
+# The function `max_difference` has a second weakness: it needs a right attention to compare with. Yours may be the first attention there is, or the other one may have the same bug. You can still ask questions whose answers are known without computing them.
 #
-# *If all values are ones and nothing is masked, every result is one*, because the weights sum to 1, and this is so whatever the scores are. A softmax over the queries does not pass:
+# *If all values are ones and nothing is masked, every result is one*, because the weights sum to 1 whatever the scores are. A softmax over the queries does not pass:
 
 # %%
 ones = torch.ones(2, 3, 7, 6, dtype=torch.float64)
@@ -326,7 +326,7 @@ reveal("the mask after softmax", "the key")
 #
 # The same question about what is *visible* has the opposite answer: when a visible key and its value change, the result must change, too. An inverted mask fails both tests.
 #
-# A test that relates one result to another, as this last one does, is called a *metamorphic test*, while the first two questions have answers that are known outright. None of the three needs a second implementation. A further advantage is that an attention that fails one of them gives you a good idea of what is wrong with it.
+# A test that relates one result to another, as this last one does, is called a *metamorphic test*. None of the three questions needs a second implementation. And an attention that fails one of them gives you a good idea of what is wrong with it.
 #
 # ### It happens to everyone
 #
@@ -343,11 +343,11 @@ reveal("the mask after softmax", "the key")
 # | causal alignment | [flash-attention](https://github.com/Dao-AILab/flash-attention/issues/517) aligned its causal mask at the top left until version 2.1; a cache needs the bottom right |
 # | positions in half precision | [transformers](https://github.com/huggingface/transformers/pull/29285) computed rotary angles in `bfloat16`, which has no 257 |
 #
-# The last two have no label in the exercise that follows. Exercise 5.1 was about the first of them, and lesson 7 warns of the second.
+# The last two have no label in the exercise that follows. You know them from exercise 5.1 and from lesson 7.
 #
 # ### Exercise 11.3: find the bugs
 #
-# Now write the reviewer: a function that is given an attention and says what is wrong with it. It is longer than the other exercises, so write it in two stages. The first three labels, "scale", "softmax_axis" and "value", need no mask, and the first check asks for nothing else. Get this check to pass before you go on to the five labels that remain. The dictionary `teams.PRACTICE` has an attention for each label, so that you can see whether your function finds its bug. For instance, the label "dtype" can be found in this way, with the tensors from above, which are `float64`:
+# Now write the reviewer: a function that is given an attention and says what is wrong with it. It is longer than the other exercises, so write it in two stages. The first three labels, "scale", "softmax_axis" and "value", need no mask, and the first check asks for nothing else. Get this check to pass before you go on to the other five labels. The dictionary `teams.PRACTICE` has an attention for each label, on which you can try your function. For instance, the label "dtype" can be found in this way, with the tensors from above, which are `float64`:
 
 # %%
 for name in ("right", "dtype"):
@@ -469,7 +469,7 @@ except NotImplementedError:
     print("not yet: exercise 11.3 is still open")
 
 # %% [markdown]
-# The questions of your reviewer can be measured in the same way as an example, by the mutants that survive them. The mutant that lets the keys ask stops with an error and is left out.
+# The questions of your reviewer are measured as an example is, by the mutants that survive them. (The one that lets the keys ask stops with an error and is left out.)
 
 # %%
 try:
@@ -511,7 +511,7 @@ class HandedIn(nn.Module):
 
 
 # %% [markdown]
-# There are six faults in it, where splitting into heads and joining them again count as one. Four of the six show in three quick checks. First we change the last of eight tokens and look at how much the result changes at each position. Then we call the module twice in evaluation mode, and finally we look at the gradients.
+# There are six faults in it, where splitting into heads and joining them again count as one. Four of the six show in three quick checks. First we change the last of eight tokens and print by how much each position changes. Then we call the module twice in evaluation mode, and finally we look at the gradients.
 
 # %%
 torch.manual_seed(0)
@@ -527,7 +527,7 @@ module(x).sum().backward()
 print("no gradient:", *(n for n, p in module.named_parameters() if p.grad is None))
 
 # %% [markdown]
-# In a causal model only the last position may change. Here positions 6 and 5 change as well, although position 6 would have to see one token ahead and position 5 two. So more than one fault lets the future in. Do not trust the zeros either, because another fault hides how far the leak goes. If you repair that fault first, all eight positions change. The second check shows that something is random in evaluation mode, where nothing should be, and the third shows that one layer never learns.
+# In a causal model only the last position may change. Here positions 6 and 5 change as well, although position 6 would have to see one token ahead and position 5 two. So more than one fault lets the future in. Do not trust the zeros either, because another fault hides how far the leak goes. The second check shows that something is random in evaluation mode, where nothing should be, and the third shows that one layer never learns.
 #
 # ### Exercise 11.4: repair it
 #
@@ -598,13 +598,11 @@ except NotImplementedError:
 #
 # **False alarms.** A test with `==` reports an attention that only sums in another order, and a tolerance of 10⁻⁷ still reports most of those in `float32`. After the third false alarm nobody reads the fourth.
 #
-# **A test with the same bug.** If the expected result comes from code by the same author, or from the same helper function, both results are wrong together. Questions with known answers do not have that problem.
-#
 # **Bugs in pairs.** One bug can hide another. An attention that writes to its inputs spoils the test that follows, and NaN in one place makes every comparison false. Give copies to each test, and look at one thing at a time.
 #
-# **Random inputs that never get there.** If one mask in a million has an empty row, a thousand trials will hardly meet one. Small sizes make rare cases more frequent, and the rarest cases are best made on purpose.
+# **Random inputs that never get there.** If one mask in a million has an empty row, a thousand trials will hardly meet one. Small sizes make rare cases more frequent. The rarest are best made on purpose.
 #
-# **Absence of evidence.** An empty set from `find_bugs` does not prove that there is no bug, only that none of your questions found one. The worth of an empty set depends on the questions, and you have counted the mutants that survive them.
+# **Absence of evidence.** An empty set from `find_bugs` says only that none of your questions found a bug. What it is worth depends on the questions, and you have counted the mutants that survive them.
 #
 # ## What you learned
 #

@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# Someone has trained a model in Keras, and you have to run it in PyTorch and check it in NumPy. It should not matter which library computes attention, because the formula is the same everywhere. To test that, take one query, three keys and three values and ask all three libraries.
+# Someone has trained a model in Keras, and you have to run it in PyTorch and check it in NumPy. It should not matter which library computes attention, because the formula is the same everywhere. Let us ask all three, with one query, three keys and three values.
 
 # %% setup
 import frameworks
@@ -55,7 +55,7 @@ else:
 reveal("different answers", "two")
 
 # %% [markdown]
-# NumPy and PyTorch answer [0.308, 0.408], and Keras answers [0.256, 0.356], although nothing is broken. Keras's `Attention` leaves out the scale and computes $\mathrm{softmax}(QK^\top)V$, with one of the scores that Luong and others compared in 2015. Its docstring says so only by the words "Luong-style" and by the argument `use_scale`, which is `False` by default. With `use_scale=True` the layer still does not divide by √D. Instead it multiplies the scores by a learned number that starts at 1, so a fresh layer gives [0.256, 0.356] again. Keras's `MultiHeadAttention`, which we meet below, does scale.
+# Keras answers something else, although nothing is broken. Its `Attention` leaves out the scale and computes $\mathrm{softmax}(QK^\top)V$, with one of the scores that Luong and others compared in 2015. The docstring says so only by the words "Luong-style" and by the argument `use_scale`, which is `False` by default. Even with `use_scale=True` the layer does not divide by √D, but multiplies the scores by a learned number that starts at 1. Keras's `MultiHeadAttention`, which we meet below, does scale.
 #
 # The order of the inputs is a second trap, because Keras wants the query, the *value*, and then the key.
 #
@@ -73,13 +73,13 @@ else:
     print(frameworks.INSTALL)
 
 # %% [markdown]
-# Keras now agrees to within 2 · 10⁻⁸, which is rounding, because it computes in `float32` and NumPy here in `float64`. So one cause explains the whole difference. If more than rounding were left, there would have to be a second cause.
+# The 2 · 10⁻⁸ that is left is rounding, because Keras computes in `float32` and NumPy here in `float64`. So one cause explains the whole difference.
 #
 # ## In PyTorch
 #
 # ### What NumPy does differently
 #
-# Most names have a twin in NumPy, such as `axis` for `dim`, `keepdims` for `keepdim`, and `np.where` for `masked_fill`. The mask of `masked_fill` says what to replace, but the condition of `np.where` says what to keep. Beyond the names and this, three differences are easy to trip over.
+# Most names have a twin in NumPy, such as `axis` for `dim`, `keepdims` for `keepdim`, and `np.where` for `masked_fill`. The mask of `masked_fill` says what to replace, but the condition of `np.where` says what to keep. Three more differences are easy to trip over.
 #
 # The first difference is in transposing. PyTorch's `transpose(-1, -2)` swaps two axes, while NumPy's `transpose` wants all axes in their new order, and its `.T` reverses all of them. For a batch of matrices you want `swapaxes(-1, -2)`, or `.mT`, which arrays have since NumPy 2.
 
@@ -99,7 +99,7 @@ reveal("float32 divided by np.sqrt(4)", str((x / np.sqrt(4)).dtype))
 (x / 4**0.5).dtype
 
 # %% [markdown]
-# The number `np.sqrt(4)` is a `float64`, and since NumPy 2 such a number pulls the whole array up with it. From there on everything takes twice the memory, without a warning. Python's own `4**0.5` is a plain float and does not change the dtype of the array, so `float32` stays. The call `np.sqrt(4, dtype=np.float32)` would do as well. PyTorch is different, because there a floating-point tensor without axes does not change the dtype of the other tensor.
+# The number `np.sqrt(4)` is a `float64`, and since NumPy 2 such a number pulls the whole array up with it. From there on everything takes twice the memory, without a warning. Python's own `4**0.5` is a plain float and leaves the dtype of the array as it is, and so does a tensor without axes in PyTorch.
 #
 # The third difference is that NumPy has no softmax, so preventing overflow is your task, as in lesson 4. Dividing 0 by 0 gives NaN *and* a warning, even if `np.where` throws the NaN away afterward, because both sides are computed before `np.where` chooses between them. Subtracting −∞ from −∞ does the same.
 #
@@ -163,23 +163,14 @@ except NotImplementedError:
 # %% [markdown]
 # ### Four kinds of mask
 #
-# You know from lesson 5 that a mask answers the question whether this query may look at this key, and that libraries write the answer down in four ways:
-#
-# | convention | may look | hidden | used by |
-# |---|---|---|---|
-# | may attend | `True` | `False` | `scaled_dot_product_attention`, Keras, these lessons |
-# | hide | `False` | `True` | `nn.MultiheadAttention`, `nn.Transformer` |
-# | zero-one | 1 | 0 | tokenizers, for padding |
-# | additive | 0 | minus infinity, or a large negative number | older code, and inside Keras and PyTorch |
-#
-# The first two have the same dtype and opposite meanings, so no error tells them apart, as you saw in lesson 5. The other two have traps of their own, which you meet when you translate one convention into another. With zero-one masks the trap is the operator `~`. On booleans it means "not", but on integers it flips every bit, so that 1 becomes −2 and 0 becomes −1:
+# You know the four conventions of lesson 5. Here they are called may attend, hide, zero-one and additive, and Keras uses the first. No error tells the first two apart, as you saw there. The other two have traps of their own when you translate one convention into another. Zero-one masks are what tokenizers return for padding, and their trap is the operator `~`. On booleans it means "not", but on integers it flips every bit:
 
 # %%
 padding = torch.tensor([1, 1, 1, 0])
 ~padding, ~padding.bool()
 
 # %% [markdown]
-# All four entries of `~padding` differ from 0. Where booleans are expected, each of them counts as true: in `np.where`, in Keras, and after `.bool()`. PyTorch's attention, in contrast, refuses integers.
+# All four entries of `~padding` differ from 0. Where booleans are expected, each of them counts as true: in `np.where`, in Keras, and after `.bool()`.
 #
 # Additive masks have two traps, and the first of them is arithmetic. **Predict.** What is `(1 - mask) * -inf` where the mask is 1?
 
@@ -192,7 +183,7 @@ reveal("0 times minus infinity", str(additive[0].item()))
 additive
 
 # %% [markdown]
-# The second trap is the number itself, because many programs use a large negative number in place of minus infinity, and that number has to be large enough. Take three tokens with the scores 0, 1 and 2, and hide the third one by adding a number to its score. The third token then keeps this weight:
+# The second trap is the number itself. Many programs use a large negative number in place of minus infinity, and it has to be large enough. Take three tokens with the scores 0, 1 and 2, and hide the third one by adding a number to its score. It then keeps this weight:
 
 # %%
 scores = torch.tensor([0.0, 1, 2])
@@ -209,7 +200,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# At −6, half a percent of the weight is left. Here −12 is plenty, and −10,000 is more than plenty. A large number fails only where *every* score of a row gets it, which happens to a query that may look at nothing. There the number is added to all scores alike, and as lesson 4 showed, adding the same number to all scores does not change their softmax:
+# At −6, half a percent of the weight is left. Here −12 is plenty, and −10,000 is more than plenty. A large number fails only where *every* score of a row gets it, which happens to a query that may look at nothing. As lesson 4 showed, adding the same number to all scores does not change their softmax:
 
 # %%
 for power in (4, 9):
@@ -266,7 +257,7 @@ def convert_mask(mask: Tensor, source: str, target: str) -> Tensor:
 # %% [markdown]
 # ### The same weights
 #
-# The last claim is the largest. It says that a layer of Keras and PyTorch's `nn.MultiheadAttention`, given the same weights, compute the same. Both have four projections, each of which is a matrix and a bias, but they store these differently. Here are the two lists of parameters for H = 3 heads of D = 4 dimensions, and E = 12.
+# The last claim is the largest: given the same weights, a layer of Keras and PyTorch's `nn.MultiheadAttention` compute the same. Both have four projections, each of which is a matrix and a bias, but they store these differently. Here are the two lists of parameters for H = 3 heads of D = 4 dimensions, and E = 12.
 
 # %%
 torch.manual_seed(0)
@@ -289,7 +280,7 @@ else:
 #
 # In the output kernel, too, the input comes first. Its input is the heads, so its shape is (H, D, E).
 #
-# A small example shows what has to happen. With E = 2, one head, D = 2 and x = [1, 0], the next cell prints what Keras does with a kernel, and what PyTorch does with the same matrix.
+# With E = 2, one head, D = 2 and x = [1, 0], the next cell prints what Keras does with a kernel, and what PyTorch does with the same matrix.
 
 # %%
 kernel = np.array([[1.0, 2.0], [3.0, 4.0]])  # (E, D)
@@ -297,7 +288,7 @@ x_small = np.array([1.0, 0.0])
 x_small @ kernel, functional.linear(torch.from_numpy(x_small), torch.from_numpy(kernel))
 
 # %% [markdown]
-# With the same matrix Keras makes [1, 2] and PyTorch makes [1, 3]. A square matrix fits either way, so no error is raised.
+# The results differ in their second entry. A square matrix fits either way, so no error is raised.
 #
 # ### Exercise 12.3: copy Keras's weights
 #
@@ -358,7 +349,7 @@ except NotImplementedError:
     print("not yet: exercise 12.3 is still open")
 
 # %% [markdown]
-# Copying the weights does not settle what a query gets if it may look at nothing. Below, the first of five queries may not look at any key. Both layers can be asked either for the output alone or for the output and the *attention weights*, the shares after softmax. Two layers and two ways of asking make four answers to one question. Both layers are fresh, so their biases are 0.
+# Copying the weights does not settle what a query gets if it may look at nothing. Below, the first of five queries may not look at any key. Each layer can be asked either for the output alone or for the attention weights as well, so there are four answers to one question. Both layers are fresh, so their biases are 0.
 #
 # **Predict.** How many kinds of answer are among the four?
 
@@ -390,7 +381,7 @@ else:
 reveal("kinds of answer", "three")
 
 # %% [markdown]
-# Keras gives zeros the first time and something else the second time. Its faster path adds a large negative number to every score of the row, with the effect that you saw above, so it averages all five tokens, hidden or not. In the versions that were used here, PyTorch 2.13 and Keras 3.15, both libraries therefore give two different answers, depending on whether weights are asked for. Where a query may look at nothing, decide the answer yourself, and test it.
+# Keras gives zeros the first time and something else the second time. Its faster path adds a large negative number to every score of the row, with the effect that you saw above, so it averages all five tokens, hidden or not. In the versions used here, PyTorch 2.13 and Keras 3.15, the answer of either library depends on whether weights are asked for. Where a query may look at nothing, decide the answer yourself, and test it.
 #
 # ## What can go wrong
 #
@@ -400,7 +391,7 @@ reveal("kinds of answer", "three")
 #
 # **Biases that start at 0, norms that start at 1.** While biases and norms are fresh, nothing shows whether you have copied them, so compare the layers with random ones.
 #
-# **A tolerance chosen afterward.** Before you look, say what difference you expect. In `float32` it is a few parts in ten million of the outputs' size, and something like 10⁻³ is not rounding of `float32`. It may come from products that are `float32` only by name, because many GPUs multiply with 10 bits (*TF32*) unless they are told otherwise. It may also come from a setting that is not a weight, such as the number that a layer norm adds to the variance, which is 10⁻³ in Keras and 10⁻⁵ in PyTorch.
+# **A tolerance chosen afterward.** Before you look, say what difference you expect. In `float32` it is a few parts in ten million of the outputs' size, and something like 10⁻³ is not rounding of `float32`. It may come from products that are `float32` only by name, because some frameworks let a GPU multiply with 10 bits (*TF32*). It may also come from a setting that is not a weight, such as the number that a layer norm adds to the variance, which is 10⁻³ in Keras and 10⁻⁵ in PyTorch.
 #
 # **The whole model at once.** Compare layer by layer, from the input on, and stop at the first layer that differs.
 #

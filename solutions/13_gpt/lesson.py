@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 13. A GPT of your own
 #
-# After this lesson you can build a language model from its tokens to its text, and train it with the recipe that large models are trained with. You can also let it write, tell whether it quotes, and run published weights in it. You should have done lessons 8 and 9, and for one optional section lesson 10. About 250 minutes, in three sittings, which end before "The recipe", before "Published weights", and at the end.
+# After this lesson you can build a language model from its tokens to its text, and train it with the recipe that large models are trained with. You can also let it write, tell whether it quotes, and run published weights in it. You should have done lessons 8 and 9, and for one optional section lesson 10. About 250 minutes, in four sittings, which end before "The recipe", before "Part 2", before "Published weights", and at the end.
 #
 # ## The idea
 #
-# A dictionary explains a word in a few words, seven on average here. That is short enough for a small model to get right, so in this lesson we teach a model to write dictionary entries. The model beside this notebook has read 60,136 entries of WordNet, such as `titrator: an apparatus for performing a titration`, and nothing else. Given a word and a colon, it goes on until it decides that the definition has ended, whether the word exists or not.
+# A dictionary explains a word in a few words, seven on average here. That is short enough for a small model to get right, so in this lesson we teach one to write dictionary entries. The model beside this notebook has read 60,136 entries of WordNet, such as `titrator: an apparatus for performing a titration`, and nothing else. Given a word and a colon, it goes on until it decides that the definition has ended, whether the word exists or not.
 
 # %% setup
 import itertools
@@ -32,7 +32,7 @@ for seed, word in enumerate(("ability", "student", "transformer", "blicket")):
     print(define(word, seed=seed))
 
 # %% [markdown]
-# The dictionary that the model learned from does not have *blicket*, a word that psychologists made up for experiments with children. Now replace "ada" by your own name, in small letters from a to z and without spaces. Each seed gives another definition. Unless the text says otherwise, tokens are drawn at a temperature of 0.7, as in lesson 4.
+# *Blicket* is not in that dictionary. Psychologists made the word up for experiments with children. Now replace "ada" by your own name, in small letters from a to z and without spaces. Each seed gives another definition. Unless the text says otherwise, tokens are drawn at a temperature of 0.7, as in lesson 4.
 
 # %% measured
 name = "ada"
@@ -40,15 +40,19 @@ for seed in range(4):
     print(define(name, seed=seed))
 
 # %% [markdown]
-# Some of these are good enough to be read out to a friend, and some are not quite English. In this lesson you build all that is needed to write them: the tokens, the model, the training, and the choice of the next token. At the end, the model that you have written runs the weights of one that somebody else has trained and published.
+# Some of these could be read out to a friend, and some are not quite English. You are about to build all that it takes to write them. At the end, your own model runs weights that somebody else has trained and published.
+#
+# ### Part 1: tokens, model, training
+#
+# This part needs the block and the training loop of lesson 8. It has exercises 13.1 to 13.4, and ends with a model that has learned on your computer for three minutes.
 #
 # ## By hand
 #
 # ### Between characters and words
 #
-# A model reads numbers, so the first thing to decide is what gets a number. The models of lesson 9 read characters, and most of their work went into spelling. If whole words got numbers, the model could save itself that work, but there are too many of them, and every new text brings words that the model has never met. *Byte-pair encoding* takes the middle way. It starts from characters and merges the pair of neighbors that occurs most often into one token, again and again, so frequent words end up as a single token while rare ones stay in pieces.
+# A model reads numbers, so the first thing to decide is what gets a number. The models of lesson 9 read characters, and most of their work went into spelling. Whole words would save them that work, but there are too many, and every new text brings words that the model has never met. *Byte-pair encoding* takes the middle way. It starts from characters and merges the pair of neighbors that occurs most often into one token, again and again. Frequent words end up as a single token, and rare ones stay in pieces.
 #
-# Take a text in which *low* occurs five times, *lower* twice and *slow* three times. The pairs l, o and o, w occur in all ten words. If two pairs are equally frequent, the one that comes first in the alphabet is merged first, which is l, o here. Before you run the next cell, write down what the three words look like after this merge, and which pair is the most frequent one now.
+# Take a text in which *low* occurs five times, *lower* twice and *slow* three times. The pairs l, o and o, w occur in all ten words. Of equally frequent pairs, the one that comes first in the alphabet is merged first, which is l, o here. Before you run the next cell, write down what the three words look like after this merge, and which pair is then the most frequent.
 
 # %%
 once = {word: merge(list(word), ("l", "o")) for word in ("low", "lower", "slow")}
@@ -56,7 +60,7 @@ twice = {word: merge(tokens, ("lo", "w")) for word, tokens in once.items()}
 once, twice
 
 # %% [markdown]
-# After the first merge, the pair lo, w occurs in all ten words, too, and so *low* has become a token after two merges. No merge crosses the end of a word, so it is enough to know how often each word occurs.
+# Now the pair lo, w occurs in all ten words, and so *low* is a token after two merges. No merge crosses the end of a word, so it is enough to know how often each word occurs.
 #
 # ### Exercise 13.1: learn byte pairs
 #
@@ -103,7 +107,7 @@ def learn_merges(words: Mapping[str, int], merges: int) -> list[tuple[str, str]]
 # %% [markdown]
 # ### What the model sees
 #
-# The tokens of our model were learned in this way from its definitions. There are 2,048 of them: 71 single characters, 1,976 merges, and one token, END, that stands for no character. Here is a line as the model sees it, with the tokens separated by bars. Below it is a word whose letters language models are famous for miscounting. Their tokens differ from ours, but the trouble is the same:
+# The tokens of our model were learned in this way from its definitions. There are 2,048 of them: 71 single characters, 1,976 merges, and one token, END, that stands for no character. Here is a line as the model sees it, and below it a word whose letters language models are famous for miscounting:
 
 # %%
 for line in (text.seen[0], "strawberry"):
@@ -111,15 +115,15 @@ for line in (text.seen[0], "strawberry"):
 given.merge_tree("strawberry", text.merges)
 
 # %% [markdown]
-# The figure shows how *strawberry* came apart. Its characters are at the top, with a dot for the space before the word, and the number in each box, from 1 to 1,976, says when the pair was learned. The pair e, r is the earliest of them and goes first. At the end no two neighbors are a pair that was ever learned, and four tokens are left.
+# The characters of *strawberry* are at the top, with a dot for the space before the word. The number in each box says when its pair was learned. The pair e, r is the earliest and goes first. At the end no two neighbors are a pair that was ever learned, and four tokens are left.
 #
-# A line is first cut into words, each of which carries the space before it, and the first word is given a space as well. Marks such as the colon are words of their own. Before the first word and after the last one comes END, which is not shown here. When the model draws END, the definition is over. The tokens that were merged first are short, and many of those that came last are whole words:
+# A line is first cut into words, each with the space before it. Marks such as the colon are words of their own. A token END, not shown here, comes before the first word and after the last one. When the model draws it, the definition is over. The tokens that were merged first are short, and many of those that came last are whole words:
 
 # %%
 [text.tokens[number] for number in (75, 80, 90, 150, 400, 1000, 1800, 2047)]
 
 # %% [markdown]
-# How many letters r are there in the tokens of *strawberry*? In the figure you can count one in each of three tokens. The model has no way to look, because what it gets is one number per token and not the letters. It can learn about the spelling of a token only from the texts in which the token occurs.
+# How many letters r are there in the tokens of *strawberry*? You can count one in each of three tokens. The model cannot, because it gets one number per token and not the letters. It learns about the spelling of a token only from the texts in which the token occurs.
 #
 # ### Exercise 13.2: split a word
 #
@@ -161,13 +165,13 @@ def split_word(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
 #
 # ### From tokens to logits
 #
-# The model is a decoder without an encoder. Each token becomes a vector, to which the vector of its position is added. Then come the blocks, in which every token looks at itself and at the tokens before it. After the last block there is one more norm, and finally each vector is compared with the embedding of every token in the vocabulary. These dot products are the logits. The matrix that turns tokens into vectors before the first block therefore serves a second time after the last one, where it turns vectors into logits. Such an output matrix is called *tied*.
+# The model is a decoder without an encoder. Each token becomes a vector, to which the vector of its position is added. Then come the blocks, in which every token looks at itself and at the tokens before it. After one more norm, each vector is compared with the embedding of every token in the vocabulary, and these dot products are the logits. So the matrix that turns tokens into vectors also turns vectors into logits. Such an output matrix is called *tied*.
 
 # %%
 given.whole_model()
 
 # %% [markdown]
-# The block is that of lesson 8 with three differences. The linear layers of its attention have biases, its network is four times as wide inside as outside, and between the two layers of the network is a *GELU*. A GELU is x times the probability that a standard normal number is below x (GPT-2 approximates it with tanh, and so does our block). Its curve is that of a ReLU without the corner, and dips a little below 0 on the left. You find the block in `blocks.py`, beside this notebook.
+# The block is that of lesson 8 with three differences. The linear layers of its attention have biases, its network is four times as wide inside as outside, and between the two layers of the network is a *GELU*. A GELU is x times the probability that a standard normal number is below x, which GPT-2 and our block approximate with tanh. Its curve is that of a ReLU without the corner. You find the block in `blocks.py`.
 #
 # ### Exercise 13.3: the model
 #
@@ -240,7 +244,7 @@ class GPT(nn.Module):
 # %% [markdown]
 # ### How many parameters?
 #
-# With the sizes of GPT-2 small, your class has the architecture of GPT-2 small. It has a vocabulary of 50,257 tokens, 1,024 positions, a width of 768, and 12 blocks with 12 heads each. **Predict** how many parameters that makes. (A block has about 12 E² of them, 4 E² in attention and 8 E² in the network, and 768² is about 590,000.)
+# With the sizes of GPT-2 small, your class has its architecture: a vocabulary of 50,257 tokens, 1,024 positions, a width of 768, and 12 blocks with 12 heads each. **Predict** how many parameters that makes. (A block has about 12 E² of them, 4 E² in attention and 8 E² in the network, and 768² is about 590,000.)
 
 # %%
 predict(
@@ -256,18 +260,18 @@ print(f"{sum(sizes.values()):,} tied, {sum(sizes.values()) + 50_257 * 768:,} unt
 reveal("parameters of GPT-2 small", "124 million")
 
 # %% [markdown]
-# Of the 124 million parameters, 39 million are the embeddings of tokens. With an output matrix of its own the model would have these twice, as the second number in the last line shows, so tying saves 39 million. In a small model tying saves a larger share, because there the vocabulary makes up a larger part of all parameters.
+# Of the 124 million parameters, 39 million are the embeddings of tokens. Without tying, the model would have them twice.
 #
 # ### The recipe
 #
-# A model of this size, or of a hundredth of it, is trained by a recipe that has hardly changed in years. Each of its parts is a remedy for one particular trouble:
+# Large and small models are trained by a recipe that has hardly changed in years. Each part is a remedy for one trouble:
 #
 # - *Warm-up*: the learning rate starts near 0 and rises for a while, because Adam's first steps rest on very few gradients.
 # - *Cosine*: afterward the rate falls along half a cosine, so that the last steps settle where the first ones have led.
 # - *Clipping*: a gradient whose norm exceeds 1 is scaled down, so that one odd batch cannot undo the work of many (lesson 1).
-# - *Weight decay*: at every step AdamW makes each weight a little smaller. A weight stays large only if the gradients keep pushing it away from 0. Biases and the weights of LayerNorm, its *gains*, do not decay. In exercise 13.4 you sort the parameters into the two kinds.
+# - *Weight decay*: at every step AdamW makes each weight a little smaller. A weight stays large only if the gradients keep pushing it away from 0. Biases and the weights of LayerNorm, its *gains*, do not decay.
 #
-# How much is each of the four parts worth? We have left them out one at a time and trained the small model of this notebook for 600 steps of 32 lines, with a cosine that ends there, from three seeds. The whole recipe reaches a loss of about 5.1 on unseen lines, and the table shows by how much that loss rises. **Predict** which of the four is missed most.
+# How much is each of them worth? The small model of this notebook was trained without each part in turn, for 600 steps and from three seeds. The whole recipe reaches a loss of about 5.1 on unseen lines, and the table shows by how much that loss rises. **Predict** which of the four is missed most.
 
 # %%
 predict("missed most", options=("warm-up", "cosine", "clipping", "weight decay"))
@@ -278,7 +282,7 @@ for way, row in given.worse("recipe", than="everything").items():
 reveal("missed most", "warm-up")
 
 # %% [markdown]
-# Warm-up matters most here, at a peak rate of 0.004, but with a lower peak it might matter less. Clipping and the cosine bring a little, at least 0.012 from every seed. Without weight decay the loss was higher by 0.018, 0.006 and 0.001. With decay for biases and gains as well, it was lower from two seeds and higher from one. Such differences may be chance, and three seeds cannot decide it. The table holds for this model and 600 steps. In runs that are a thousand times as long the decay may well matter, but this table cannot show it.
+# Warm-up matters most here, at a peak rate of 0.004. With a lower peak it might matter less. Clipping and the cosine bring a little from every seed. In the last two rows, where nothing decays, or biases and gains as well, the differences are so small that three seeds cannot tell them from chance. In much longer runs, decay may well matter.
 #
 # ### Exercise 13.4: the learning rate, and what decays
 #
@@ -349,7 +353,7 @@ def parameter_groups(model: nn.Module, decay: float) -> list[dict]:
 # %% [markdown]
 # ### Three minutes
 #
-# Now train. The model has two blocks and 128 dimensions, which is a size that can be trained in three minutes. The loop is that of lesson 8, with the recipe in it. (If a model of your own does not learn one day, lesson 8 has five questions to ask it, in "When a model does not learn".) `given.batches` yields 32 lines at a time, as tokens to read and tokens to predict. After the end of a line the tokens to predict are −100, which `cross_entropy` leaves out.
+# Now train. With two blocks and 128 dimensions, the model needs three minutes. The loop is that of lesson 8, with the recipe in it. (If a model of your own does not learn one day, turn to "When a model does not learn" in lesson 8.) `given.batches` yields 32 lines at a time, as tokens to read and tokens to predict. After the end of a line the tokens to predict are −100, which `cross_entropy` leaves out.
 
 
 # %%
@@ -371,7 +375,7 @@ def train(model: nn.Module, rows: list, steps: int, rate, groups, show) -> list[
 
 
 # %% [markdown]
-# The next cell takes your model, your learning rate and your groups if they are there, and otherwise the ones that are provided. If your computer is slow or shared with others, replace `given.notebook_steps()` with 900. The definitions get worse, but everything below still works.
+# The next cell takes what you have written, and otherwise what is provided. If your computer is slow or shared, replace `given.notebook_steps()` with 900. The definitions get worse, but everything below still works.
 
 # %% measured
 torch.manual_seed(0)
@@ -388,7 +392,7 @@ print(given.define(model, text, "attention"))
 
 
 # %% [markdown]
-# Before training the model writes confetti. At the beginning and four times on the way, `show` prints the loss per token on lines that were set aside, and one definition. What loss should you expect at first? A model that has learned nothing gives each of the 2,048 tokens about the same probability, so its loss is near ln 2048 = 7.6.
+# Before training the model writes confetti. What loss should you expect? A model that has learned nothing gives each of the 2,048 tokens about the same probability, so its loss is near ln 2048 = 7.6. At the beginning and four times on the way, `show` prints the loss per token on lines that were set aside, and one definition.
 
 
 # %%
@@ -404,7 +408,7 @@ rows = [text.row(line) for line in text.seen]
 losses = train(model, rows, steps, rate, groups, show)
 
 # %% [markdown]
-# The next figure shows the loss on the training lines, first that of the first step and then the mean of every 100 steps.
+# The next figure shows the loss on the training lines, as a mean of every 100 steps after the first.
 
 # %% measured
 parts = torch.tensor(losses).chunk(36)  # 100 steps each
@@ -418,7 +422,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# After a quarter of the time, the model's text sounds like a definition but makes little sense, and from then on progress is slower. The shipped model is about three times as large, with 2.2 million parameters, and has learned for half an hour:
+# After a quarter of the time, the text sounds like a definition but makes little sense. From then on progress is slower. The shipped model has 2.2 million parameters, about three times as many, and has learned for half an hour:
 
 # %% measured
 for name, one in (("three minutes", model), ("shipped", shipped)):
@@ -426,18 +430,22 @@ for name, one in (("three minutes", model), ("shipped", shipped)):
     print(f"{name:14} loss on seen lines {seen:.2f}, on unseen lines {unseen:.2f}")
 
 # %% [markdown]
-# The shipped model is better on both seen and unseen lines. The gap between the two losses is several times as wide, 0.24 instead of less than 0.1, so the shipped model gains a little from having seen a line. A later section asks whether it quotes whole lines. Do not compare these losses with those of lesson 9, which are per character, while a token here is several characters.
+# The shipped model is better on both. The gap between its two losses is several times as wide, 0.24 instead of less than 0.1, so it gains a little from having seen a line. (These losses are per token, those of lesson 9 per character.)
+#
+# ### Part 2: choosing, quoting, published weights
+#
+# This part needs lesson 4 and the shipped model, so you can start here once the first two code cells of this notebook have run. Only "Words that do not exist" and everything from "Published weights" on need Part 1 as well.
 #
 # ### Choosing the next token
 #
 # A model returns probabilities, and a program has to choose one token from them. There are four ways to choose:
 #
 # - *Greedy*: always the most probable one, which makes the same definition every time.
-# - *Temperature*: divide the logits by a number below 1 in order to favor the probable ones, as in lesson 4, or above 1 in order to be bold.
+# - *Temperature*: divide the logits by a number below 1 to favor the probable ones, as in lesson 4, or above 1 to be bold.
 # - *Top-k*: draw from the k most probable tokens only.
-# - *Top-p*: draw from as few of the most probable tokens as together have the probability p, so there are few candidates where the model is sure, and many where it is not.
+# - *Top-p*: draw from as few of the most probable tokens as together have the probability p. These are few where the model is sure, and many where it is not.
 #
-# Here is what the shipped model expects after "blicket: a device", and what each of the four ways leaves of it. The nine most probable tokens have bars of their own. The bar on the right is the sum of the other 2,039:
+# Here is what the shipped model expects after "blicket: a device", and what each of the four leaves of it. The nine most probable tokens have bars of their own, and the bar on the right is the sum of the other 2,039:
 
 # %% measured
 row = torch.tensor([text.row("blicket: a device")[:-1]])
@@ -446,9 +454,9 @@ with torch.no_grad():
 given.four_ways(logits, text.tokens)
 
 # %% [markdown]
-# In the top row, the model's favorite has no more than 40%, as it should, since a definition may go on in many ways. Greedy decoding gives it everything. A temperature of 0.5 makes the tall bars taller and the low ones lower, but every token keeps a little. Top-k and top-p cut off all but the first bars, which grow in proportion until they sum to 1. Seven tokens are needed here for a probability of 0.8, and where the model is surer, fewer will do.
+# In the top row, the favorite has no more than 40%, since a definition may go on in many ways. Greedy decoding gives it everything. A temperature of 0.5 makes tall bars taller, but every token keeps a little. Top-k and top-p cut off all but the first bars. A probability of 0.8 takes seven tokens here, and fewer where the model is surer.
 #
-# The last two were invented because of the *tail*, which here means all tokens except the hundred most probable ones. Each token of the tail is unlikely, but how much probability do all of them have together, on average over unseen lines?
+# The last two were invented because of the *tail*, which here means all tokens except the hundred most probable ones. Each of them is unlikely, but how much probability do they have together, on average over unseen lines?
 
 # %% measured
 with torch.no_grad():
@@ -457,7 +465,7 @@ with torch.no_grad():
 print(f"after the first hundred: {1 - torch.cat(likely).sum(dim=-1).mean():.3f}")
 
 # %% [markdown]
-# At temperature 1, one token in eight comes from the tail. Real definitions have such tokens, too. But the model knows little about rare tokens, and the ones that it draws often do not fit.
+# At temperature 1, one token in eight comes from the tail. Real definitions have such tokens, too, but the model knows little about them, and those that it draws often do not fit.
 #
 # ### Exercise 13.5: probabilities of the next token
 #
@@ -523,11 +531,11 @@ except NotImplementedError:
     print("not yet: exercise 13.5 is still open")
 
 # %% [markdown]
-# At temperature 0 the three lines are the same, since nothing is left to chance. At 1.5 the model often writes words that do not exist.
+# At temperature 0 nothing is left to chance, and at 1.5 the model often writes words that do not exist.
 #
 # ### Learned or quoted?
 #
-# A model with two million parameters could know many of its lines by heart, in which case it would be no more than a slow search. To find out, the next cell takes twenty words that the model has not seen, in the order of the file. Below each definition it prints the longest run of words that the definition shares with any line the model has learned from, and that line.
+# A model that knew its lines by heart would be no more than a slow search. To find out, the next cell takes twenty words that the model has not seen. Below each definition it prints the longest run of words that the definition shares with any line the model has learned from, and that line.
 
 # %% measured
 quotations = given.Quotations(text.seen)
@@ -537,9 +545,9 @@ for seed, unseen in enumerate(text.unseen[:3200:160]):
     print(f'{line}\n      "{run}" as in "{nearest}"')
 
 # %% [markdown]
-# The shared runs are mostly phrases that many definitions have in common, such as "the act of" and "of or relating to". No definition is shared as a whole. But people who write dictionaries repeat themselves, too, so how much sharing should one expect? The fair comparison is with *real* definitions that the model has not seen. For each definition we take the longest run of words that also occurs in a training line, and divide its length by the length of the definition.
+# The shared runs are mostly phrases such as "the act of", and no definition is shared as a whole. But people who write dictionaries repeat themselves, too. The fair comparison is with *real* definitions that the model has not seen. For each definition we take the longest run of words that also occurs in a training line, and divide its length by the length of the definition.
 #
-# The next cell prints the mean of these shares over 41 definitions, first for real ones and then for those that the model writes at four temperatures. A word that the model invents occurs in no line and cuts a run short, so the cell also prints what share of the words occurs in any line:
+# The next cell prints the mean of these shares, over 41 real definitions and over those that the model writes for the same words at four temperatures. An invented word cuts a run short, so the cell also prints what share of the words occurs in any training line:
 
 # %% measured
 words = [line.partition(":")[0] for line in text.unseen[::80]]
@@ -558,11 +566,11 @@ for heat in (0.1, 0.7, 1.0, 1.5):
     print_shares(f"temperature {heat:4}", lines)
 
 # %% [markdown]
-# At temperature 1 the model shares less with its text than real new definitions do, 0.45 against 0.50. But one in six of its words occurs in no training line, where it is one in twenty-five for real definitions, and each of these cuts a run short. The difference therefore does not show that the model quotes less than a lexicographer does. At 0.1, where it hardly invents words, it clearly quotes more, because the most probable continuation is the one that it has seen most often. This test cannot say how many definitions of *seen* words the model knows by heart.
+# At temperature 1 the model shares less with its text than real new definitions do, 0.45 against 0.50. But one in six of its words occurs in no training line, against one in twenty-five in real definitions, so this does not show that it quotes less than a lexicographer does. At 0.1, where it hardly invents words, it clearly quotes more, because the most probable continuation is the one that it has seen most often. Whether it knows definitions of *seen* words by heart, this test cannot say.
 #
 # ### Words that do not exist
 #
-# Nothing in the model or in its loop is specific to definitions. Given other lines, the model learns those. As an example, take the words of the dictionary alone, one in ten of them:
+# Nothing in the model or in its loop is specific to definitions. Given other lines, the model learns those. Here are the words of the dictionary without their definitions, one in ten of them:
 
 # %%
 words = [line.partition(":")[0] for line in text.lines]
@@ -570,7 +578,7 @@ some = words[::10]
 print(f"{len(some)} words:", *some[::500])
 
 # %% [markdown]
-# The loop that writes is short, too. One token after another is drawn from the probabilities that a function makes of the logits:
+# The loop that writes is short. It draws one token after another from the probabilities that a function makes of the logits:
 
 
 # %%
@@ -586,7 +594,7 @@ def write(model: nn.Module, lines: given.Dictionary, chosen, seed: int) -> str:
 
 
 # %% [markdown]
-# The next cell does all that this lesson is about, from the beginning and with your functions. It learns byte pairs from these words, trains a small model on them for a quarter of a minute, and lets it write ten words. The shipped model says what the ten words mean.
+# The next cell goes through the whole lesson once more, with your functions. It learns byte pairs from these words, trains a small model on them for a quarter of a minute, and lets it write ten words. The shipped model says what they mean.
 
 # %% measured
 try:
@@ -604,11 +612,15 @@ except NotImplementedError:
     print("not yet: exercises 13.1 and 13.3 to 13.5 are needed here")
 
 # %% [markdown]
-# For a text of your own, replace `some` with `open("mine.txt").read().splitlines()`, whose lines may have at most 48 tokens. `torch.save(inventor.state_dict(), "inventor.pt")` keeps what the model has learned, and `inventor.load_state_dict(torch.load("inventor.pt"))` brings it back.
+# <details><summary>A text of your own</summary>
+#
+# Replace `some` with `open("mine.txt").read().splitlines()`, whose lines may have at most 48 tokens. `torch.save(inventor.state_dict(), "inventor.pt")` keeps what the model has learned, and `inventor.load_state_dict(torch.load("inventor.pt"))` brings it back.
+#
+# </details>
 #
 # ### Optional: the same text with less work
 #
-# For each new token, `write` hands the model the whole line again, and the model computes every position anew. Lesson 10 had the remedy: the keys and values of a token that has been read never change, so a cache can keep them. **Predict** how many tokens pass through the first block while a line of 20 tokens is written one by one, without a cache and with one.
+# For each new token, `write` hands the model the whole line again, although the keys and values of what has been read never change. The cache of lesson 10 can keep them. **Predict** how many tokens pass through the first block while a line of 20 tokens is written one by one, without a cache and with one.
 
 # %%
 predict(
@@ -621,7 +633,7 @@ predict(
 )
 
 # %% [markdown]
-# With caches, one per block, the model is given only what is new. The next cell is the `forward` of exercise 13.3 once more, with attention replaced by the `decode_step` that you wrote in lesson 10, or, if that exercise is still open, by the one in `cache.py`. The place of a new token is the number of tokens that the cache holds before it arrives.
+# The next cell is the `forward` of exercise 13.3 with your `decode_step` of lesson 10 as its attention, or with the one in `cache.py` if that exercise is still open. Each block has a cache, and the model is given only what is new. A new token's place is the number of tokens that the cache already holds.
 
 # %%
 lesson = "10_efficient_attention"
@@ -639,7 +651,7 @@ def next_logits(model: nn.Module, new: Tensor, caches: list) -> Tensor:
 
 
 # %% [markdown]
-# The next cell lets the shipped model read a line of the dictionary token by token in both ways. It compares the logits, and counts the tokens that pass through the first block.
+# The shipped model now reads a line in both ways. The cell compares the logits, and counts the tokens that pass through the first block.
 
 # %% measured
 passed = []
@@ -659,18 +671,18 @@ print(f"without a cache {sum(passed[:20])}, with one {sum(passed[20:])}")
 reveal("tokens through a block", "210 without a cache, 20 with it")
 
 # %% [markdown]
-# Without a cache, 1 + 2 + … + 20 = 210 tokens pass through the block, and for a text of 1,000 tokens it would be half a million in place of 1,000. That is why every model that answers while you watch has a cache, and why the memory that the cache takes (lesson 10) decides how many users share a GPU.
+# Without a cache, 1 + 2 + … + 20 = 210 tokens pass through the block. For a text of 1,000 tokens it would be half a million in place of 1,000. That is why every model that answers while you watch has a cache, and why its memory (lesson 10) decides how many users share a GPU.
 #
 # ### Published weights
 #
-# A model is a class and some numbers. If your class computes what OpenAI's did, then their numbers run in it. But these numbers were published under other names and in other layouts than yours. Here are the names in a small example with two blocks and random weights:
+# A model is a class and some numbers. If your class computes what OpenAI's did, then their numbers run in it. But they were published under other names and in other layouts than yours. Here are those of a small example with random weights (of its two blocks, the first):
 
 # %%
 weights, tokens, logits = given.example()
 {name: tuple(w.shape) for name, w in weights.items() if not name.startswith("h.1")}
 
 # %% [markdown]
-# Three things are different. The projections to queries, keys and values are one matrix, `c_attn`. Every matrix that belongs to a linear layer is transposed, because OpenAI used a layer called `Conv1D` that computes `x @ weight` where `nn.Linear` computes `x @ weight.mT`. And some files contain more than parameters. The causal mask of each block, for example, is stored in `attn.bias`, which is not a bias.
+# Three things are different. The projections to queries, keys and values are one matrix, `c_attn`. Every matrix that belongs to a linear layer is transposed, because OpenAI used a layer called `Conv1D` that computes `x @ weight` where `nn.Linear` computes `x @ weight.mT`. And some files contain more than parameters, such as the causal mask in `attn.bias`, which is not a bias.
 #
 # ### Exercise 13.6: published weights in your class
 #
@@ -737,11 +749,11 @@ except NotImplementedError:
     print("not yet: exercise 13.3 or 13.6 is still open")
 
 # %% [markdown]
-# Two programs by different authors agree within the rounding of float32. That is the strongest evidence that you can have for code like this, and it is worth the trouble whenever there is a second implementation.
+# Two programs by different authors agree within the rounding of float32. For code like this, there is no stronger evidence.
 #
 # ### Somebody else's model
 #
-# Now for the real thing. GPT-2's merges start from the 256 bytes instead of from characters, so nothing is ever unknown to it. The class `given.Tokens` writes each byte as a character, and your `split_word` serves as it is. Type `lessons gpt2` in a terminal, or `make gpt2` if you opened the course with make, in order to fetch the weights of GPT-2 small. They are half a gigabyte, and the command asks first. If the weights are there and your exercises are solved, the next cell puts them into your class and lets it write. Otherwise the cell goes on with the shipped model.
+# GPT-2's merges start from the 256 bytes instead of from characters, so nothing is ever unknown to it. The class `given.Tokens` writes each byte as a character, and your `split_word` serves as it is. To fetch the weights of GPT-2 small, half a gigabyte, type `lessons gpt2` in a terminal, or `make gpt2` if you opened the course with make. The command asks first. If the weights are there and your exercises are solved, the next cell lets your class write with them. Otherwise it uses the shipped model.
 
 # %% measured
 folder = given.gpt2()
@@ -757,7 +769,7 @@ else:
     print(define("surprise"))
 
 # %% [markdown]
-# Which of the model's heads look at the token before, and which look for repetitions? Your two scores of lesson 9 can say so, without having been told anything about this model. The model is given random tokens that are shown twice.
+# Which heads look at the token before, and which look for repetitions? Your two scores of lesson 9 can tell, on random tokens that are shown twice.
 
 # %% measured
 heads = 12 if folder else given.LARGE["num_heads"]
@@ -766,7 +778,7 @@ looks = given.head_weights(writer, once.repeat(1, 2), heads)
 looks.shape
 
 # %% [markdown]
-# Unless GPT-2 is there, the model has 4 blocks of 6 heads. For each of the 8 texts and each of these 24 heads, the result is a table of 40 by 40 weights, which the two scores reduce to two numbers per head. If exercise 9.2 or 9.3 is still open, the functions in `heads.py` stand in for yours.
+# The result is a table of 40 by 40 weights for each of the 8 texts and each of the 24 heads (more in GPT-2), which the scores reduce to two numbers per head. If exercise 9.2 or 9.3 is still open, the functions in `heads.py` stand in for yours.
 
 # %% measured
 lesson = "09_train_and_look_inside"
@@ -776,11 +788,11 @@ found = torch.stack([back(looks), repeat(looks, torch.full((8,), 20))])
 given.jobs(found, heads)
 
 # %% [markdown]
-# What would chance give? A head that looks at all tokens so far alike has 0.08 of its weight one back and 0.03 on repetitions. No head of the shipped model has more than 0.23 and 0.05. So a few of them look one back more often than that, and none looks for repetitions. In a short definition little comes twice, apart from the word itself. GPT-2 has read whole pages, where names and phrases come again and again. If you have it, does the figure show that?
+# A head that looks at all tokens so far alike has 0.08 of its weight one back and 0.03 on repetitions. No head of the shipped model has more than 0.23 and 0.05. A few of them look one back more often than that, and none looks for repetitions, because in a short definition little comes twice. GPT-2 has read whole pages. If you have it, does the figure show that?
 #
 # ### GPT-2 and today
 #
-# Your model is that of 2019. The large models of today differ from it mainly in size, and within a block in five details that you have met one by one: RMSNorm instead of LayerNorm, a gated network, and no biases (lesson 8), rotary positions (lesson 7), and several heads of queries that share one head of keys and values (lesson 10). `modern.py` has your class with an option for each. How much do they change the loss on unseen lines, with as many parameters as before and 600 steps, from three seeds?
+# Your model is that of 2019. The large models of today differ from it mainly in size, and within a block in five details that you have met: RMSNorm instead of LayerNorm, a gated network, and no biases (lesson 8), rotary positions (lesson 7), and several heads of queries that share one head of keys and values (lesson 10). `modern.py` has your class with an option for each. How much do they change the loss on unseen lines, from three seeds, with as many parameters as before and the same learning rate?
 
 # %%
 for table, after in (("model", 600), ("longer", 3600)):
@@ -788,13 +800,11 @@ for table, after in (("model", 600), ("longer", 3600)):
         print(f"{way:17} {after:4} steps", [f"{d:+.3f}" for d in row])
 
 # %% [markdown]
-# Rotary positions bring most, and a gated network brings something from two seeds of three. All variants use the learning rate of the model of 2019. The three others change nothing that three seeds could show, and none of them was introduced to lower the loss. RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes.
-#
-# After 600 steps all five together bring no more than rotary positions alone, and after the full three minutes they lower the loss by 0.07 to 0.14, out of about 4.1. The models of today also differ from yours in their size, their text, and what is done after training.
+# Rotary positions bring most, and a gated network brings something from two seeds of three. The three others change nothing that three seeds could show, but none of them was introduced to lower the loss. They save time or memory, or let large models train more steadily (Chowdhery et al., below). After 600 steps all five together bring no more than rotary positions alone. After the full three minutes they lower the loss by 0.07 to 0.14, out of about 4.1.
 #
 # ## What can go wrong
 #
-# **The same shape and another meaning.** `h.0.attn.c_proj.weight` is square, so PyTorch raises no error if it is not transposed. The next cell gives your translator one such matrix the wrong way round. The model still computes, and only the comparison shows how wrong its logits are:
+# **The same shape and another meaning.** `h.0.attn.c_proj.weight` is square, so PyTorch raises no error if it is not transposed. The next cell gives your translator this matrix already transposed, and only the comparison shows how wrong the logits are:
 
 # %% measured
 name = "h.0.attn.c_proj.weight"
@@ -806,7 +816,7 @@ except NotImplementedError:
     print("not yet: exercise 13.3 or 13.6 is still open")
 
 # %% [markdown]
-# **A temperature after the filter.** Which tokens top-p keeps depends on the temperature, so the order of the two matters. Libraries differ in this, and the docstring of 13.5 says which order is meant.
+# **A temperature after the filter.** Which tokens top-p keeps depends on the temperature, and libraries differ in the order of the two. The docstring of 13.5 says which order is meant.
 #
 # **Fluency taken for knowledge.** The model writes "a person who" with confidence because it has seen those words hundreds of times. Nothing in its loss rewards it for being right about blickets.
 #
@@ -871,14 +881,18 @@ recap()
 #
 # ### Where to go from here
 #
-# Three projects need nothing but what you have built, and each of them has something to be compared with.
+# Three projects need nothing but what you have built.
 #
-# - **A language of your own.** Train the model on the words or the proverbs of another language, on names of villages, or on lines of verse. Compare the loss on unseen lines with that of the same model in which the order of the tokens is shuffled, and measure how much it quotes.
+# - **A language of your own.** Train the model on words or proverbs of another language, or on lines of verse. Compare the loss on unseen lines with that of a model whose lines have their tokens shuffled, and measure how much it quotes.
 # - **Images.** Cut small images into patches of 4 × 4 pixels, put a linear layer in the place of the token embedding, leave out the causal mask, and classify the mean of the last stream (Dosovitskiy et al. 2020, [An Image is Worth 16x16 Words](https://arxiv.org/abs/2010.11929)). Compare it with a linear classifier of the pixels, and with itself without positions.
-# - **A finding.** The model of lesson 9 learned to copy quite suddenly. Train it from ten seeds and with half as many heads, and measure when that happens, and whether it always does.
+# - **A finding.** The model of lesson 9 learned to copy quite suddenly. Train it from ten seeds, and with half as many heads. When does that happen, and does it always?
 #
-# After the kind of training that you have done here, the models that people talk to have been trained twice more: on conversations that people have written (Ouyang et al. 2022, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155)), and on judgments about which of two answers is better (Rafailov et al. 2023, [Direct Preference Optimization](https://arxiv.org/abs/2305.18290)). Neither changes the architecture, only the weights. The first uses your loss on other texts, counted only where the model is to speak, and the second a loss that compares the probabilities of the two answers.
+# <details><summary>From here to the models that people talk to</summary>
 #
-# On a GPU the training runs as it is, once the model and its inputs are moved there with `.to("cuda")`. You then make the batch larger and compute the products in `bfloat16`. You also add `torch.compile`, because without it a small model spends much of its time on starting operations.
+# Those models are trained twice more, on conversations that people have written (Ouyang et al. 2022, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155)) and on judgments about which of two answers is better (Rafailov et al. 2023, [Direct Preference Optimization](https://arxiv.org/abs/2305.18290)). Neither changes the architecture. The first uses your loss, counted only where the model is to speak, and the second a loss that compares the probabilities of the two answers.
+#
+# On a GPU the training runs as it is, once the model and its inputs are moved there with `.to("cuda")`. You then make the batch larger, compute the products in `bfloat16`, and add `torch.compile`, because without it a small model spends much of its time on starting operations.
+#
+# </details>
 #
 # **The end.** You began with shares that sum to 1, and you end with a model of your own that defines words that do not exist. If you like, go back to [the first lesson](../00_warm_up/00_warm_up.ipynb). It will look short.
