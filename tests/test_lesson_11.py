@@ -80,6 +80,8 @@ LABELS = {
     "suspect_43": "dtype",  # float32 whatever comes in
     "suspect_44": "mask_leak",  # multiplies scores by the mask
     "suspect_45": "none",  # right: two keys at a time, with a running maximum
+    "suspect_46": "softmax_axis",  # softmax over the queries of plain tables alone
+    "suspect_47": "softmax_axis",  # softmax over the queries of three axes alone
 }
 
 

@@ -495,7 +495,7 @@ def scaled_dot_product_attention(
 # |---|---|---|---|
 # | boolean, may look | these lessons, `scaled_dot_product_attention` | `False` | as it is |
 # | boolean, hide | `nn.MultiheadAttention`, much older code | `True` | `~mask` |
-# | 0 or 1, tested with `mask == 0` | older tutorials | 0 | `mask.int()` |
+# | 0 or 1, tested with `mask == 0` | tokenizers, older tutorials | 0 | `mask.int()` |
 # | added to the scores | also accepted by both of these functions | −∞ | zeros, filled with −∞ where `~mask` |
 #
 # Here are three traps. Make up your mind about each before you look.

@@ -74,7 +74,7 @@ first, second = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
 #
 # ### Keeping the numbers in range
 #
-# Twelve blocks with two branches each make 24 additions, and the sums grow. For that reason each token is *normalized* before a branch reads it: the mean of its entries is subtracted, and the result is divided by their standard deviation. Do it on paper for 1, 3, 5, 7. Their mean is 4, and the mean of the squared deviations is 5.
+# Twelve blocks with two branches each make 24 additions, and the sums grow. For that reason each token is *normalized* before a branch reads it: the mean of its entries is subtracted, and the result is divided by their standard deviation, the root of the mean squared deviation. Do it on paper for 1, 3, 5, 7. Their mean is 4, and the mean of the squared deviations is 5.
 
 # %%
 stream = torch.tensor([1.0, 3.0, 5.0, 7.0])

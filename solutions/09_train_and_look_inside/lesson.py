@@ -175,7 +175,7 @@ print(f"period 16: {induction.accuracy(lazy, shortest=16):.0%} right")
 print(f"periods of 6 to 16: {induction.accuracy(lazy):.0%} right")
 
 # %% [markdown]
-# The model learned a distance and nothing else. Its 17% come from period 16, and from period 8, where the right token is 7 and also 7 + 8 = 15 places back. If a task has a shortcut, expect the model to take it.
+# The model learned a distance and nothing else. Its 17% come mostly from period 16, and from period 8, where the right token is 7 and also 7 + 8 = 15 places back. If a task has a shortcut, expect the model to take it.
 #
 # ### Exercise 9.1: sequences that repeat
 #

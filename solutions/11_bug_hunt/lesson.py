@@ -209,7 +209,7 @@ for dtype in (torch.float64, torch.float32, torch.bfloat16):
     print(f"{dtype!s:15} {(result - expected).abs().max():.0e}")
 
 # %% [markdown]
-# Nobody made a mistake here, and yet none of the differences is 0, because sums that are taken in another order, or with fewer digits, are rounded differently. The mutants that the example with different sizes finds are off by more than 0.2, or have another shape. In `float32` and `float64` that leaves a lot of room for a tolerance between 10⁻⁶ and 10⁻¹. The functions of `wrong.py` take 10⁻³, and the exercises below take 10⁻⁴.
+# Nobody made a mistake here, and yet none of the differences is 0, because sums that are taken in another order, or with fewer digits, are rounded differently. The mutants that the example with different sizes finds are off by more than 0.1, or have another shape. In `float32` and `float64` that leaves a lot of room for a tolerance between 10⁻⁶ and 10⁻¹. The functions of `wrong.py` take 10⁻³, and the exercises below take 10⁻⁴.
 #
 # ### Many examples
 #
@@ -357,7 +357,7 @@ for name in ("right", "dtype"):
 # %% [markdown]
 # One dtype is not enough, though, because an attention that always returns `float64` would pass.
 #
-# For the grade, your function meets 45 attentions that you have not seen, none of them random. Some of them have two bugs. Others are right and only look odd, and a false alarm costs as much as a missed bug. The attentions come in five groups, and a group earns its one or two points only if all of its answers are right. Overflow, the subject of lesson 4, has no label, and none of the attentions overflows.
+# For the grade, your function meets 47 attentions that you have not seen, none of them random. Some of them have two bugs. Others are right and only look odd, and a false alarm costs as much as a missed bug. The attentions come in five groups, and a group earns its one or two points only if all of its answers are right. Overflow, the subject of lesson 4, has no label, and none of the attentions overflows.
 
 # %% hints find_bugs [markdown]
 # Start without a mask. Values of ones find a softmax along a wrong axis, but also an attention mixing the keys. What if the keys are ones, too? If that is right, which bug can still spoil the mean with a query of 0? And if only the numbers of `wrong.right` differ, what is left?
