@@ -551,7 +551,9 @@ def suspect_45(query: Any, key: Any, value: Any, mask: Any = None) -> Any:
 @black_box
 def suspect_46(query: Any, key: Any, value: Any, mask: Any = None) -> Any:
     """Softmax over the queries of two axes alone."""
-    return shares(scores_of(query, key, mask), dim=-2 if query.ndim == 2 else -1) @ value
+    return (
+        shares(scores_of(query, key, mask), dim=-2 if query.ndim == 2 else -1) @ value
+    )
 
 
 @black_box
