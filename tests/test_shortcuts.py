@@ -2,12 +2,13 @@
 
 import pytest
 
-from autograder.judging.shortcuts import found_in, ran_in, shortcut
+from autograder.judging.shortcuts import barred_by, found_in, ran_in, shortcut
 from autograder.judging.values import Returned
 
 BANS = [shortcut("attend", "ready_made", because="Write it.")]
 FOUND = ("ready_made", "Write it.")
 PACKAGE = [shortcut("attend", "torch", because="Without it.")]
+FOUND_PACKAGE = ("torch", "Without it.")
 LONG = [shortcut("attend", "scaled_dot_product_attention", because="Write it.")]
 
 
@@ -51,12 +52,10 @@ def test_what_is_no_shortcut_is_not_found(cells: list[str]) -> None:
     [
         "def attend(q): return torch.ops.aten._scaled_dot_product_attention_math(q)",
         "from torch.nn.functional import *\ndef attend(q): return scaled_dot_product_attention(q)",
-        "def attend(q): return vars(F)['scaled_dot_product_attention'](q)",
-        "n = 'scaled_dot_product_attention'\ndef attend(q): return getattr(F, n)(q)",
         "where = %pwd\ndef attend(q): return F.scaled_dot_product_attention(q)",
         "def attend(q):\n    x = 0" + " + 0" * 600 + "\n    return F.scaled_dot_product_attention(q)",
     ],
-    ids=range(6),
+    ids=range(4),
 )
 def test_what_an_attacker_found_is_found(code: str) -> None:
     assert found_in(LONG, "attend", [code]) == ("scaled_dot_product_attention", "Write it.")
@@ -98,6 +97,39 @@ def test_a_word_that_nothing_finds_anything_by_is_no_shortcut(line: str) -> None
     bans = [shortcut("attend", "softmax", because="No.")]
     assert found_in(bans, "attend", [f"def attend(q):\n    {line}\n    return q"]) is None
     assert found_in(bans, "attend", ["def attend(q): return getattr(q, 'softmax')()"]) is not None
+
+
+METHOD = """
+class attend:
+    def scaled_dot_product_attention(self, q): return q.exp()
+    def __call__(self, q): return self.scaled_dot_product_attention(q)
+"""
+GLOBAL = "DEBUG = False\ndef attend(q):\n    if DEBUG: print(q)\n    return q"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [METHOD],
+        [
+            "class Ops:\n    def scaled_dot_product_attention(q): return q\n",
+            "attend = Ops.scaled_dot_product_attention",
+        ],
+        ["def attend(q):\n    print('scaled_dot_product_attention', q.shape)\n    return q"],
+        ["def mine(q): return q", "attend = mine", "print(attend(x) - F.scaled_dot_product_attention(x))"],
+        [GLOBAL, "if DEBUG: print(F.scaled_dot_product_attention(x))"],
+    ],
+)
+def test_what_students_do_beside_their_answer_is_no_shortcut(cells: list[str]) -> None:
+    assert found_in(LONG, "attend", cells) is None
+
+
+def test_what_the_source_alone_says_costs_no_points() -> None:
+    source = ["def attend(q): return F.scaled_dot_product_attention(q) if q is None else q"]
+    assert found_in(LONG, "attend", source)
+    assert barred_by(LONG, "attend", source, [Returned(1, ran=("exp",))]) is None
+    assert barred_by(LONG, "attend", source, [Returned(1, ran=("_scaled_dot_product_attention_math",))])
+    assert barred_by(PACKAGE, "attend", ["def attend(q): return torch.exp(q)"], [Returned(1)]) == FOUND_PACKAGE
 
 
 def test_a_long_chain_of_names_takes_no_time() -> None:

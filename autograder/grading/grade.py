@@ -22,7 +22,7 @@ from ..judging.allowed import CodeReader
 from ..judging.answer_key import RunOnCheck
 from ..judging.card import Card, number
 from ..judging.cell_metadata import grade_id_of
-from ..judging.shortcuts import barred, found_in, ran_in, record_is_odd, record_of
+from ..judging.shortcuts import barred, barred_by, found_in, record_is_odd, record_of
 from ..judging.syntax import top_level_names
 from ..judging.values import Lost, Outcome
 from ..judging.verdict import Verdict
@@ -168,19 +168,11 @@ def summary_while_open(verdict: Verdict, shown: Verdict) -> dict[str, Any]:
 
 
 def apply_shortcuts(run: Run, verdict: Verdict) -> tuple[Verdict, str]:
-    """Return the verdict without points where a shortcut was used, and what the instructor should know, or ''.
-
-    What ran and what the source says are two witnesses; where only one of them speaks, the note says which.
-    """
+    """Return the verdict without points where a shortcut was used, and what the instructor should know, or ''."""
     shortcuts, exercise = run.submission.lesson.key.shortcuts, verdict.exercise
-    outcomes = run.outcomes[exercise]
     sources = [cell.source for cell in run.notebook.code]
-    written = found_in(shortcuts, exercise, sources)
-    seen = ran_in(shortcuts, exercise, outcomes.values())
-    if short := written or seen:
-        alone = "" if written and seen else ", by its source; it was not seen to run" if written else ", as it ran"
-        return (barred(verdict, *short), f"{exercise} uses {short[0]}{alone}") if verdict.started else (verdict, "")
-    return verdict, ""
+    short = barred_by(shortcuts, exercise, sources, run.outcomes[exercise].values())
+    return (barred(verdict, *short), f"{exercise} uses {short[0]}") if short and verdict.started else (verdict, "")
 
 
 def questions(run: Run, verdicts: Mapping[str, Any]) -> Iterator[str]:
@@ -192,6 +184,8 @@ def questions(run: Run, verdicts: Mapping[str, Any]) -> Iterator[str]:
     for exercise in earned:
         if why := question_about(run.submission, exercise, run.outcomes[exercise].values(), reader):
             yield f"look at {exercise}: {why}"
+        elif named := found_in(key.shortcuts, exercise, [cell.source for cell in code]):
+            yield f"look at {exercise}: its code names {named[0]}, which is not allowed there; it was not seen to run"
     used = frozenset[str]().union(*map(key.words, key.exercises))
     if earned and (why := reader.question_elsewhere(used)):
         yield f"look at the notebook: {why}"

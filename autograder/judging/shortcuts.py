@@ -1,6 +1,7 @@
 """Ready-made functions that would answer an exercise without doing it: found by what runs and by reading source.
 
-Whatever runs is seen under any name. A student can hide it by taking the recorder away; then the source is left.
+Whatever runs is seen under any name, and costs the points. What the source alone says does not: a method of one's own,
+a label or a comparison has the same name. It is a question for a person.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from types import ModuleType
@@ -20,11 +21,12 @@ from .values import Outcome, Returned
 from .verdict import Failure, Verdict
 
 FINDERS = ("getattr", "attrgetter", "methodcaller", "import_module", "__import__")
-UNMISTAKABLE = 20  # characters: nobody calls a variable so by chance
+UNMISTAKABLE = 20  # characters: of a name as long as that, PyTorch has variants
 ATTENTION = ("*attention*", "*transformer_encoder*", "_safe_softmax", "_fused_sdp_choice", "*_sfdp_*")
 SOFTMAX = ("*softmax*", "softmin")
 DERIVATIVES = ("grad", "backward", "_make_dual", "*_backward_data")
 EVERYTHING = "torch"  # forbids all of PyTorch, for an exercise that does without
+PACKAGES = (EVERYTHING, "keras", "scipy", "transformers")  # whoever names one uses it
 RUNS_AS = {
     EVERYTHING: ("*",),
     "scaled_dot_product_attention": ATTENTION,
@@ -98,6 +100,14 @@ def bans_of(shortcuts: Iterable[Shortcut], exercise: str) -> list[Shortcut]:
     return [ban for ban in shortcuts if ban.exercise == exercise]
 
 
+def barred_by(
+    shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str], outcomes: Iterable[Outcome]
+) -> tuple[str, str] | None:
+    """Return what costs an exercise its points, and why: a forbidden function that ran, or a package in its code."""
+    packages = [replace(ban, names=tuple(name for name in ban.names if name in PACKAGES)) for ban in shortcuts]
+    return ran_in(shortcuts, exercise, outcomes) or found_in(packages, exercise, sources)
+
+
 def found_in(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str]) -> tuple[str, str] | None:
     """Return the first forbidden name that an exercise's code uses, and why it may not.
 
@@ -108,10 +118,11 @@ def found_in(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str
             that compares with PyTorch's function, below one's own, is welcome.
     """
     bans = bans_of(shortcuts, exercise)
-    nodes = reachable(["", *sources], exercise) if bans else []
-    own = set().union(*map(defined_in, sources)) if bans else set()
+    nodes = reachable(["", *sources], exercise, given=False) if any(ban.names for ban in bans) else []
+    own = set().union(*map(defined_in, sources)) if nodes else set()
+    methods = {part.name for node in nodes for part in methods_in(node)}
     for ban in bans:
-        hits = [name for name in ban.names if any(uses(node, name, own) for node in nodes)]
+        hits = [name for name in ban.names if any(uses(node, name, own, methods) for node in nodes)]
         if hits:
             return hits[0], ban.because
     return None
@@ -145,13 +156,20 @@ def record_is_odd(
     return any(AND_MORE in ran or (some_wanted and not ran) for ran in records)
 
 
-def uses(node: ast.AST, name: str, own: Collection[str] = ()) -> bool:
+def methods_in(node: ast.AST) -> Iterator[ast.FunctionDef]:
+    """Yield the methods of the classes in some code."""
+    classes = (part for part in ast.walk(node) if isinstance(part, ast.ClassDef))
+    return (method for each in classes for method in each.body if isinstance(method, ast.FunctionDef))
+
+
+def uses(node: ast.AST, name: str, own: Collection[str] = (), methods: Collection[str] = ()) -> bool:
     """Say whether code reaches for a name: bare, after a dot, in an import, or as the word that something finds it by.
 
     Args:
         node: what is searched.
         name: what is forbidden. Of a long one PyTorch has variants, which carry it within theirs: those count too.
         own: what the submission itself defines; a bare name of these is its own.
+        methods: what its classes define; a name of these after `self` or a class is its own.
     """
     long = len(name) >= UNMISTAKABLE
 
@@ -159,16 +177,22 @@ def uses(node: ast.AST, name: str, own: Collection[str] = ()) -> bool:
         return name in text if long else text.strip("_") == name
 
     for part in ast.walk(node):
-        if isinstance(part, ast.Attribute) and same(part.attr):
+        if isinstance(part, ast.Attribute) and same(part.attr) and not is_of_own(part, own, methods):
             return True
         if isinstance(part, ast.Name) and same(part.id) and part.id not in own:
             return True
         if isinstance(part, ast.Import | ast.ImportFrom) and any(map(same, words_of(part))):
             return True
-        words = part.args if isinstance(part, ast.Call) and called(part) in FINDERS else [part] if long else []
+        words = part.args if isinstance(part, ast.Call) and called(part) in FINDERS else []
         if any(is_word(word) and same(word.value) for word in words):  # type: ignore[attr-defined]
             return True
     return False
+
+
+def is_of_own(part: ast.Attribute, own: Collection[str], methods: Collection[str]) -> bool:
+    """Say whether what stands after a dot is a method of one's own: of `self`, of a class, or of what a class makes."""
+    value = part.value.func if isinstance(part.value, ast.Call) else part.value
+    return part.attr in methods and isinstance(value, ast.Name) and value.id in own
 
 
 def is_word(node: ast.AST) -> bool:

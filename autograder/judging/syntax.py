@@ -124,14 +124,14 @@ def top_level_names(source: str) -> frozenset[str]:
     return as_code(source).bound
 
 
-def reachable(sources: Sequence[str], start: str = "") -> list[ast.stmt]:
+def reachable(sources: Sequence[str], start: str = "", *, given: bool = True) -> list[ast.stmt]:
     """Return the statements of the first source, and those of the others that bind or change what is used.
-
-    What holds data, and is no function, class or module, may be changed by whoever is given it: all that name it count.
 
     Args:
         sources: the code where the search starts, then other cells.
         start: a name; statements of any cell that bind it are where the search starts too.
+        given: what holds data, and is no function, class or module, may be changed by whoever is given it: all that
+            name it count, too.
     """
     codes = [as_code(source) for source in sources]
     found = list(codes[0].statements) if codes else []
@@ -140,7 +140,7 @@ def reachable(sources: Sequence[str], start: str = "") -> list[ast.stmt]:
     for node, names in (bound for code in codes[1:] for bound in code.binding):
         for name in names:
             binding.setdefault(name, []).append(node)
-    held = {name for code in codes[1:] for name in code.held} - libraries
+    held = {name for code in codes[1:] for name in code.held} - libraries if given else set()
     for node, changed in (changes for code in codes[1:] for changes in code.changing):
         for name in (changed | (wanted_by(node) & held)) - libraries - set(dir(builtins)):
             binding.setdefault(name, []).append(node)

@@ -18,7 +18,7 @@ from ..judging.case import Seen
 from ..judging.check import Check, Law, checks_in, laws_in, load_module
 from ..judging.compact import expanded
 from ..judging.inputs import PUBLIC_SEED
-from ..judging.shortcuts import Shortcut, bans_of, barred, found_in, ran_in, shortcuts_in, source_of
+from ..judging.shortcuts import Shortcut, bans_of, barred, barred_by, shortcuts_in, source_of
 from ..judging.target import Target
 from ..judging.verdict import Verdict, judge
 from ..paths import student_files
@@ -123,7 +123,7 @@ class ReleasedChecks:
 
         code = cell or "".join(source)
         verdict = judge(exercise, targets, outcomes, messages, hints, code, search)
-        short = found_in(self.shortcuts, exercise, source) or ran_in(self.shortcuts, exercise, outcomes)
+        short = barred_by(self.shortcuts, exercise, source, outcomes)
         return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
 
 
