@@ -37,15 +37,15 @@ predict(
 # %% measured
 model, lengths = measure.Stack().to(measure.DEVICE), (64, 128, 256, 512)
 for length in lengths:
-    anew = seconds(measure.write, model, length, keep=False, times=1)
-    kept = seconds(measure.write, model, length, keep=True, times=1)
+    anew = seconds(measure.write, model, length, keep=False)
+    kept = seconds(measure.write, model, length, keep=True)
     print(
         f"{length:4} vectors: {anew:6.3f} s anew, {kept:6.3f} s kept, ratio {anew / kept:4.1f}"
     )
 reveal("512 vectors", "many times faster")
 
 # %% [markdown]
-# The longer the sequence, the larger the part of the work that is repeated, so the factor should grow. Times as short as the first ones are easily disturbed by other programs, so compare 128 with 512. Nothing is lost on the way, since both ways write the same vectors:
+# The longer the sequence, the larger the part of the work that is repeated, so the factor should grow. Each time is the shortest of three runs, but times as short as the first ones are still disturbed by other programs, so compare 128 with 512. Nothing is lost on the way, since both ways write the same vectors:
 
 # %%
 with torch.no_grad():
@@ -286,7 +286,7 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 #
 # With a cache, the flops that attention needs for token n are proportional to n. Without one they are proportional to n², because all n outputs must be computed again: the next layer makes its keys and values from them. Summed over a text of n tokens, the flops grow like n² with a cache and like n³ without, so their ratio should grow like n.
 #
-# The times at the start of the lesson do not show this yet. At these lengths attention is a small part of the work, and most of the time goes into the projections and into Python's own work. With a cache each token is projected once, so this part grows like n. Without a cache call n projects all n tokens again, so it grows like n², and the ratio grows like n as well. But each of these times comes from a single run, and a time can be wrong by a factor of two.
+# The times at the start of the lesson do not show this yet. At these lengths attention is a small part of the work, and most of the time goes into the projections and into Python's own work. With a cache each token is projected once, so this part grows like n. Without a cache call n projects all n tokens again, so it grows like n², and the ratio grows like n as well. The printed ratios follow this only roughly, because even the shortest of three runs can be disturbed.
 #
 # One cost remains: the whole cache is read from memory for each new token. The next idea makes the cache smaller.
 #
@@ -540,7 +540,7 @@ plot.curves(
 #
 # **Differences in the last digits.** Sums that are taken in another order are rounded differently, so in `float32` two exact methods differ by about one part in a million and a comparison with `==` fails. Compare with a tolerance instead, such as 1e-5 for outputs near 1.
 #
-# **Timing the wrong thing.** The first call sets things up, so it must not count. On a GPU a call returns before the work is finished, so you have to wait for it. Other programs run at the same time, so take the shortest of several runs. The function `seconds` in `measure.py` does all three, except that the slow comparison at the start of this lesson takes a single run.
+# **Timing the wrong thing.** The first call sets things up, so it must not count. On a GPU a call returns before the work is finished, so you have to wait for it. Other programs run at the same time, so take the shortest of several runs. The function `seconds` in `measure.py` does all three.
 #
 # ## What you learned
 #

@@ -776,7 +776,7 @@ found = torch.stack([back(looks), repeat(looks, torch.full((8,), 20))])
 given.jobs(found, heads)
 
 # %% [markdown]
-# What would chance give? A head that looks at all tokens so far alike has 0.08 of its weight one back and 0.03 on repetitions. No head of the shipped model has more than 0.23 and 0.05. So a few of them look one back more often than that, and none looks for repetitions. In a short definition little comes twice, apart from the word itself. GPT-2 has read whole pages, where names and phrases come again and again. If you have it, does the figure show that?
+# What would chance give? A head that looks at all tokens so far alike has 0.08 of its weight one back and 0.03 on repetitions, where the cross is. No head of the shipped model has more than 0.23 and 0.05. So a few of them look one back more often than that, and none looks for repetitions. In a short definition little comes twice, apart from the word itself. GPT-2 has read whole pages, where names and phrases come again and again. If you have it, does the figure show that?
 #
 # ### GPT-2 and today
 #
