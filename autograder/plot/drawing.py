@@ -26,7 +26,7 @@ SCORES: dict[str, Any] = {"cmap": "BrBG"}
 PLAIN: dict[str, Any] = {"cmap": ListedColormap(["#ffffff"])}
 BAR = "#00204d"
 INK, PAPER, EDGE, CREAM = "#111111", "#ffffff", "#6b6b6b", "#f1eedf"
-ALLOWED = "#eda37c"  # by a mask: a color that no weight has
+ALLOWED = "#dc9fd2"  # by a mask: a color that no weight has
 HIDDEN: dict[str, Any] = {"facecolor": "#e9e9e9", "edgecolor": "#8c8c8c", "hatch": "///"}
 QUERY, KEY, VALUE = (
     "#2563c4",

@@ -17,7 +17,7 @@ from .drawing import PAPER, WIDEST, new_figure, png
 
 SIZE = (6.4, 2.7)
 DPI = 90
-STILL_HEIGHTS = (0, 2.1, 4.8)  # inches, of one panel and of two below each other
+STILL_HEIGHTS = (0, 2.3, 4.8)  # inches, of one panel and of two below each other
 Draw = Callable[..., str]  # from panels and one chosen value per control to what can be seen, in words
 Choices = Mapping[str, Mapping[str, Any]]  # by what a control is called: its values by what each is called
 

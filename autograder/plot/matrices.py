@@ -120,7 +120,9 @@ def masks(panels: Sequence[tuple[str, Tensor]], title: str) -> None:
         title: the claim that the figure makes.
     """
     widths = [mask.shape[1] + 1.5 for _, mask in panels]
-    figure = new_figure(min(WIDEST, 0.28 * sum(widths) + 0.5), 2.8)
+    cell = min(0.28, (WIDEST - 0.5) / sum(widths))
+    rows = max(mask.shape[0] for _, mask in panels)
+    figure = new_figure(cell * sum(widths) + 0.5, cell * rows + 1.5)
     grid = figure.subplots(1, len(panels), width_ratios=widths, squeeze=False)[0]
     for axes, (name, mask) in zip(grid, panels, strict=True):
         draw_mask(axes, mask)

@@ -233,13 +233,13 @@ def draw_bars(axes: Axes, weights: Tensor, keys: Sequence[str], quantity: str, a
     step = -(-len(keys) * (1 + 2 * max(map(len, keys))) // MOST_CHARACTERS)
     if len(keys) > NUMBERED:
         most = heights.index(max(heights))
-        name = f"{keys[most]}\n" if step > 1 else ""
+        name = f"{keys[most]}: " if step > 1 else ""
         names = [f"{name}{heights[most]:.2f}" if k == most else "" for k in range(len(keys))]
     else:
         names = [f"{height:.2f}" if height >= 0.05 or len(keys) < 6 else "" for height in heights]
     axes.bar_label(bars, names, fontsize=9)
-    axes.set_xticks(range(0, len(keys), step), keys[::step], fontsize=9)
-    axes.set(ylim=(0, 1.25 if step > 1 else 1.12), yticks=(0, 0.5, 1))
+    axes.set_xticks(range(0, len(keys), step), keys[::step], fontsize=8.5)
+    axes.set(ylim=(0, 1.15), yticks=(0, 0.5, 1))
     name_sides(axes, quantity, across)
 
 
