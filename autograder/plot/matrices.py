@@ -53,6 +53,7 @@ LINES = (
     ("-", "v", "#a5522d"),
 )
 BETWEEN_NAMES = 0.075
+MOST_ACROSS = 3  # masks
 Panel = tuple[str, Tensor, Sequence[str], tuple[int | None, int | None]]
 CELL, BESIDE, ABOVE = 0.45, 0.62, 0.62  # inches: of a cell, left of a panel, and above it
 FRAME: dict[str, Any] = {"fill": False, "edgecolor": INK, "linewidth": 2.5, "clip_on": False, "zorder": 5}
@@ -119,17 +120,21 @@ def masks(panels: Sequence[tuple[str, Tensor]], title: str) -> None:
         panels: name and mask `(L, S)` of each.
         title: the claim that the figure makes.
     """
-    widths = [mask.shape[1] + 1.5 for _, mask in panels]
+    across = min(len(panels), MOST_ACROSS)
+    down = -(-len(panels) // across)
+    widths = [mask.shape[1] + 1.5 for _, mask in panels[:across]]
     cell = min(0.28, (WIDEST - 0.5) / sum(widths))
     rows = max(mask.shape[0] for _, mask in panels)
-    figure = new_figure(cell * sum(widths) + 0.5, cell * rows + 1.5)
-    grid = figure.subplots(1, len(panels), width_ratios=widths, squeeze=False)[0]
-    for axes, (name, mask) in zip(grid, panels, strict=True):
+    figure = new_figure(cell * sum(widths) + 0.5, 0.5 + down * (cell * rows + 1))
+    grid = figure.subplots(down, across, width_ratios=widths, squeeze=False)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_axis_off()
+    for axes, (name, mask) in zip(grid.flat, panels, strict=False):
         draw_mask(axes, mask)
         axes.set_title(name, fontsize=10)
         axes.set_xticks(range(mask.shape[1]))
         axes.set_yticks(range(mask.shape[0]), range(mask.shape[1] - mask.shape[0], mask.shape[1]))
-        name_sides(axes, "query" if axes is grid[0] else "", "key")
+        name_sides(axes, "query" if axes in grid[:, 0] else "", "key")
     figure.supxlabel("✓ may look, hatched: may not", fontsize=9)
     figure.suptitle(title, fontsize=11)
     parts = [f"{name}: {', '.join(allowed_keys(row) for row in mask)}" for name, mask in panels]
