@@ -164,7 +164,7 @@ def explore(
         aside: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
         panels[0].annotate("◀", (1, row), (3, 0), color=QUERY, **aside)
         label(panels[0], tokens, tokens)
-        panels[0].tick_params(labelsize=10, length=2)
+        panels[0].tick_params(labelsize=10 if max(map(len, tokens)) == 1 else 8, length=2)
         name_sides(panels[0], "queries", "")
         draw_bars(panels[1], chosen[row], tokens, "weight", "keys")
         named = list(places)
