@@ -26,7 +26,7 @@ torch.set_flush_denormal(True)
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# **Predict.** With 64 vectors, keeping what was computed makes the stack two to four times as fast. With 512 vectors, keeping makes it … (The cell after this one takes some ten seconds.)
+# **Predict.** With 64 vectors, keeping what was computed makes the stack about two to four times as fast. With 512 vectors, keeping makes it … (The cell after this one takes ten to twenty seconds.)
 
 # %%
 predict(
