@@ -5,9 +5,11 @@ from itertools import combinations
 
 import pytest
 import torch
+from matplotlib import colormaps
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from autograder import plot
 from autograder.plot.drawing import KEY, QUERY, VALUE, color_of, tint
@@ -53,8 +55,34 @@ def test_names_of_arrows_do_not_overlap(angle: int) -> None:
     draw_arrows(figure.subplots(), 2 * query, torch.stack(keys), ["key 1", "key 2", "key 3"])
     FigureCanvasAgg(figure).draw()
     boxes = [text.get_window_extent() for text in figure.axes[0].texts if text.get_text()]
-    assert len(boxes) == 4
+    assert len(boxes) == 5  # the keys' names and two for the colors
     assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
+def test_a_query_is_seen_where_it_points_at_a_key() -> None:
+    axes = Figure().subplots()
+    draw_arrows(axes, torch.tensor([1.0, 0.0]), torch.eye(2), ["a", "b"])
+    query, *keys = [text for text in axes.texts if not text.get_text()]
+    assert {one.xyann for one in (query, *keys)} == {(0, 0)}
+    assert query.xy[0] > 1.2
+    assert query.arrow_patch.get_linewidth() > 1.5 * keys[0].arrow_patch.get_linewidth()
+
+
+def test_names_of_lines_that_end_together_lead_to_that_end(drawn) -> None:
+    ends = {"a": [1.0, 0.0], "b": [2.0, 0.0]}
+    plot.curves([0, 1], ends, "Both end at 0", xlabel="step", ylabel="loss", from_zero=True)
+    FigureCanvasAgg(drawn[0]).draw()
+    one, other = drawn[0].axes[0].texts
+    assert [name.xy for name in (one, other) if name.arrow_patch] == [(1, 0.0), (1, 0.0)]
+    assert not Text.get_window_extent(one).overlaps(Text.get_window_extent(other))
+
+
+def test_what_a_mask_allows_has_a_mark_and_a_color_that_no_weight_has(drawn) -> None:
+    plot.masks([("causal", torch.ones(3, 3, dtype=torch.bool).tril())], "A staircase")
+    axes = drawn[0].axes[0]
+    assert [text.get_text() for text in axes.texts] == ["✓"] * 6
+    weights = colormaps["cividis"](torch.linspace(0, 1, 256).numpy())
+    assert abs(weights - axes.images[0].cmap(0)).max(axis=1).min() > 0.2
 
 
 def test_the_sides_of_a_map_have_the_colors_of_queries_and_keys(drawn) -> None:

@@ -122,6 +122,12 @@ def test_without_a_kernel_three_frames_stand_there(outputs) -> None:
     assert [f"window {n}: the weight is" in alt for n in (1, 2, 3)] == [True] * 3
 
 
+def test_heads_and_queries_can_be_chosen_for_where_nothing_moves(outputs) -> None:
+    plot.explore(torch.eye(3).expand(2, 3, 3), ["x", "y", "z"], shown=[("1", 2), ("0", 2), ("1", 0)])
+    alt = outputs[0][1]["image/png"]["alt"]
+    assert alt.startswith("Head 1, query z: most on z (1.00). Head 0, query z: ")
+
+
 def test_a_reader_does_not_wait_for_frames_that_nobody_sees(outputs) -> None:
     window()
     assert "frames" not in outputs[0][1]["image/png"]

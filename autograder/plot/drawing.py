@@ -26,6 +26,8 @@ SCORES: dict[str, Any] = {"cmap": "BrBG"}
 PLAIN: dict[str, Any] = {"cmap": ListedColormap(["#ffffff"])}
 BAR = "#00204d"
 INK, PAPER, EDGE, CREAM = "#111111", "#ffffff", "#6b6b6b", "#f1eedf"
+ALLOWED = "#dc9fd2"  # by a mask: a color that no weight has
+HIDDEN: dict[str, Any] = {"facecolor": "#e9e9e9", "edgecolor": "#8c8c8c", "hatch": "///"}
 QUERY, KEY, VALUE = (
     "#2563c4",
     "#f5c021",
@@ -52,7 +54,7 @@ def draw_matrix(axes: Axes, matrix: Tensor, kind: str, mask: Tensor | None = Non
 
 def write_numbers(axes: Axes, image: Any, numbers: Tensor, visible: Tensor, least: float) -> None:
     """Write into the visible cells of a matrix the numbers that are large enough, and nan everywhere."""
-    form, size = number_format(numbers[visible]), 9 if least < 0 else 7.5
+    form, size = number_format(numbers[visible]), 10 if least < 0 else 8
     for i, j in torch.cartesian_prod(*map(torch.arange, numbers.shape)).tolist():
         number, ink, behind = float(numbers[i, j]), INK, None
         if math.isnan(number):
@@ -87,12 +89,25 @@ def tint(color: str) -> tuple[float, ...]:
 
 
 def block(
-    axes: Axes, corner: tuple[float, float], size: tuple[float, float], color: Any, text: str = "", **look: Any
+    axes: Axes,
+    corner: tuple[float, float],
+    size: tuple[float, float],
+    color: Any,
+    text: str = "",
+    *,
+    fontsize: float = 9,
+    **look: Any,
 ) -> None:
     """Draw a filled rectangle with a text in its middle. `look` is what a Rectangle takes."""
     axes.add_patch(Rectangle(corner, *size, facecolor=color, **{"edgecolor": EDGE, **look}))
     middle = (corner[0] + size[0] / 2, corner[1] + size[1] / 2)
-    axes.text(*middle, text, ha="center", va="center", color=ink_on(color), fontsize=9)
+    axes.text(*middle, text, ha="center", va="center", color=ink_on(color), fontsize=fontsize)
+
+
+def arrow(axes: Axes, start: Sequence[float], end: Sequence[float], **look: Any) -> None:
+    """Draw an arrow from a point to a point. `look` is what a FancyArrowPatch takes."""
+    style = {"arrowstyle": "-|>", "color": EDGE, "linewidth": 1.5, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", (end[0], end[1]), (start[0], start[1]), arrowprops=style | look)
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -106,10 +121,26 @@ def wide_enough(width: float, title: str) -> float:
 
 
 def hatch(axes: Axes, hidden: Tensor) -> None:
-    """Cover hidden cells with white and stripes, so that they are told apart without color."""
+    """Cover hidden cells with gray and stripes, so that they are told apart without color."""
     for i, j in hidden.nonzero().tolist():
-        cell = Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=PAPER, edgecolor=EDGE, hatch="///", linewidth=0)
-        axes.add_patch(cell)
+        axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, linewidth=0, **HIDDEN))
+
+
+def draw_mask(axes: Axes, mask: Tensor, fontsize: float = 9) -> None:
+    """Draw a boolean mask: a check mark on a color of its own where a query may look at a key, the rest hatched."""
+    axes.imshow(mask.to(torch.float64).numpy(), cmap=ListedColormap([ALLOWED]))
+    for i, j in mask.nonzero().tolist():
+        axes.text(j, i, "✓", ha="center", va="center", color=INK, fontsize=fontsize)
+    hatch(axes, ~mask)
+    grid_between(axes, mask.shape, PAPER)
+
+
+def grid_between(axes: Axes, shape: Sequence[int], color: str) -> None:
+    """Draw lines between the cells of a matrix of a shape."""
+    axes.set_xticks([j + 0.5 for j in range(shape[1] - 1)], minor=True)
+    axes.set_yticks([i + 0.5 for i in range(shape[0] - 1)], minor=True)
+    axes.grid(which="minor", color=color)
+    axes.tick_params(which="minor", length=0)
 
 
 def annotate(axes: Axes, points: Tensor, texts: Sequence[str], outwards: int) -> None:

@@ -17,7 +17,7 @@ from .drawing import PAPER, WIDEST, new_figure, png
 
 SIZE = (6.4, 2.7)
 DPI = 90
-STILL_HEIGHTS = (0, 2.1, 4.8)  # inches, of one panel and of two below each other
+STILL_HEIGHTS = (0, 2.3, 4.8)  # inches, of one panel and of two below each other
 Draw = Callable[..., str]  # from panels and one chosen value per control to what can be seen, in words
 Choices = Mapping[str, Mapping[str, Any]]  # by what a control is called: its values by what each is called
 
@@ -30,20 +30,21 @@ def frame(draw: Draw, values: Sequence[Any], panels: int) -> tuple[Figure, str]:
     return figure, words
 
 
-def stills(draw: Draw, choices: Choices, panels: int, shown: Sequence[int] = ()) -> tuple[str, str]:
+def stills(draw: Draw, choices: Choices, panels: int, shown: Sequence[Sequence[int]] = ()) -> tuple[str, str]:
     """Return three frames side by side as a PNG in base64, and their words; between them every control moves.
 
     Args:
         draw: draws one frame.
         choices: the values of each control.
         panels: how many panels a frame has.
-        shown: which value of a control that is alone each frame shows; otherwise they lie evenly apart.
+        shown: which value of each control each frame shows; otherwise they lie evenly apart.
     """
     figure = new_figure(WIDEST, STILL_HEIGHTS[panels])
     words = []
     for k, column in enumerate(figure.subplots(panels, 3, squeeze=False).T):
         chosen = [
-            list(named.items())[shown[k] if shown else (2 * k + 1) * len(named) // 6] for named in choices.values()
+            list(named.items())[shown[k][n] if shown else (2 * k + 1) * len(named) // 6]
+            for n, named in enumerate(choices.values())
         ]
         words.append(draw(column, *(value for _, value in chosen)))
         title = ", ".join(f"{name}: {text}" for name, (text, _) in zip(choices, chosen, strict=True))

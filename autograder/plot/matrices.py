@@ -7,9 +7,9 @@ so a screen reader, a terminal and nbval all get the same words.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise, product
 from typing import Any
 
-import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
@@ -31,9 +31,10 @@ from .drawing import (
     chip,
     color_of,
     describe,
+    draw_mask,
     draw_matrix,
+    grid_between,
     has_numbers,
-    hatch,
     label,
     name_sides,
     new_figure,
@@ -52,6 +53,7 @@ LINES = (
     ("-", "v", "#a5522d"),
 )
 BETWEEN_NAMES = 0.075
+MOST_ACROSS = 3  # masks
 Panel = tuple[str, Tensor, Sequence[str], tuple[int | None, int | None]]
 CELL, BESIDE, ABOVE = 0.45, 0.62, 0.62  # inches: of a cell, left of a panel, and above it
 FRAME: dict[str, Any] = {"fill": False, "edgecolor": INK, "linewidth": 2.5, "clip_on": False, "zorder": 5}
@@ -110,7 +112,7 @@ def heatmap(
 
 
 def masks(panels: Sequence[tuple[str, Tensor]], title: str) -> None:
-    """Draw boolean masks side by side: dark where a query may look at a key, hatched where it may not.
+    """Draw boolean masks side by side: checked where a query may look at a key, hatched where it may not.
 
     Where there are fewer queries than keys, the queries are the last ones, and are numbered as such.
 
@@ -118,29 +120,25 @@ def masks(panels: Sequence[tuple[str, Tensor]], title: str) -> None:
         panels: name and mask `(L, S)` of each.
         title: the claim that the figure makes.
     """
-    widths = [mask.shape[1] + 1.5 for _, mask in panels]
-    figure = new_figure(min(WIDEST, 0.28 * sum(widths) + 0.5), 2.8)
-    grid = figure.subplots(1, len(panels), width_ratios=widths, squeeze=False)[0]
-    for axes, (name, mask) in zip(grid, panels, strict=True):
-        axes.imshow(mask.to(torch.float64), cmap="cividis_r", vmin=0, vmax=1)
-        hatch(axes, ~mask)
+    across = min(len(panels), MOST_ACROSS)
+    down = -(-len(panels) // across)
+    widths = [mask.shape[1] + 1.5 for _, mask in panels[:across]]
+    cell = min(0.28, (WIDEST - 0.5) / sum(widths))
+    rows = max(mask.shape[0] for _, mask in panels)
+    figure = new_figure(cell * sum(widths) + 0.5, 0.5 + down * (cell * rows + 1))
+    grid = figure.subplots(down, across, width_ratios=widths, squeeze=False)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_axis_off()
+    for axes, (name, mask) in zip(grid.flat, panels, strict=False):
+        draw_mask(axes, mask)
         axes.set_title(name, fontsize=10)
         axes.set_xticks(range(mask.shape[1]))
         axes.set_yticks(range(mask.shape[0]), range(mask.shape[1] - mask.shape[0], mask.shape[1]))
-        grid_between(axes, mask.shape, PAPER)
-        name_sides(axes, "query" if axes is grid[0] else "", "key")
-    figure.supxlabel("dark: may look, hatched: may not", fontsize=9)
+        name_sides(axes, "query" if axes in grid[:, 0] else "", "key")
+    figure.supxlabel("✓ may look, hatched: may not", fontsize=9)
     figure.suptitle(title, fontsize=11)
     parts = [f"{name}: {', '.join(allowed_keys(row) for row in mask)}" for name, mask in panels]
     show(figure, f"{title}. Keys that each query may look at, row by row. {'; '.join(parts)}.")
-
-
-def grid_between(axes: Axes, shape: Sequence[int], color: str) -> None:
-    """Draw lines between the cells of a matrix of a shape."""
-    axes.set_xticks([j + 0.5 for j in range(shape[1] - 1)], minor=True)
-    axes.set_yticks([i + 0.5 for i in range(shape[0] - 1)], minor=True)
-    axes.grid(which="minor", color=color)
-    axes.tick_params(which="minor", length=0)
 
 
 def matrices(lines: Sequence[Sequence[Panel]], title: str) -> None:
@@ -236,7 +234,7 @@ def heads(weights: Tensor, tokens: Sequence[str], title: str, *, alt: str, names
         image = axes.imshow(matrix, **WEIGHTS)
         axes.set_title(f"head {name}", fontsize=10)
         label(axes, tokens, tokens)
-        axes.tick_params(labelsize=8, length=2)
+        axes.tick_params(labelsize=10, length=2)
     figure.supylabel("queries", fontsize=10, bbox=chip(QUERY))
     figure.supxlabel("keys", fontsize=10, bbox=chip(KEY))
     figure.colorbar(image, ax=grid, label=NAMES["weights"], shrink=0.7)
@@ -306,7 +304,9 @@ def curves(
 
 
 def name_ends(axes: Axes, x: float, ends: Mapping[str, float], colors: Sequence[str]) -> None:
-    """Write each line's name to the right of its last point, in its color, far enough from the next one to be read.
+    """Write each line's name beside its last point, in its color. Names that would overlap move apart.
+
+    A thin line leads from a name that has moved to its point, so that it is not read as a number on the axis.
 
     Args:
         axes: holds the lines, with their scales set.
@@ -317,13 +317,14 @@ def name_ends(axes: Axes, x: float, ends: Mapping[str, float], colors: Sequence[
     axes.autoscale_view()
     to_fraction = axes.transData + axes.transAxes.inverted()
     heights = {name: float(to_fraction.transform((x, number))[1]) for name, number in ends.items()}
-    inks = dict(zip(ends, colors, strict=False))
-    lowest = 0.0
-    for above, name in enumerate(sorted(ends, key=heights.__getitem__)):
-        room = 1 - BETWEEN_NAMES * (len(ends) - 1 - above)
-        height = min(max(heights[name], lowest), room)
-        lowest = height + BETWEEN_NAMES
+    names = dict(sorted(heights.items(), key=lambda item: item[1]))
+    for _, (below, above) in product(range(50), pairwise(names)):
+        overlap = max(0.0, BETWEEN_NAMES - names[above] + names[below])
+        names |= {below: names[below] - overlap / 2, above: names[above] + overlap / 2}
+    for name, color in zip(ends, colors, strict=False):
+        moved = abs(names[name] - heights[name]) > 0.01
+        leader = {"arrowstyle": "-", "color": color, "linewidth": 0.8, "relpos": (0, 0.5), "shrinkB": 4}
         axes.annotate(
-            name, (1, height), xycoords="axes fraction", xytext=(5, 0), textcoords="offset points",
-            va="center", fontsize=9, color=inks[name],
+            name, (x, ends[name]), (1.05, names[name]), textcoords="axes fraction", va="center", fontsize=10,
+            color=color, annotation_clip=False, arrowprops=leader if moved else None,
         )  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 import ipywidgets
 import torch
 from matplotlib.axes import Axes
-from matplotlib.patches import Circle
+from matplotlib.patches import Circle, Rectangle
 from torch import Tensor
 
 from .drawing import (
@@ -25,6 +25,8 @@ from .drawing import (
     PAPER,
     QUERY,
     WEIGHTS,
+    arrow,
+    chip,
     draw_matrix,
     favorites,
     label,
@@ -35,11 +37,9 @@ from .drawing import (
 from .frames import DPI, Choices, Draw, all_frames, frame, stills
 
 MOST_FRAMES = 100  # where no kernel runs
-NEARLY_EQUAL = 0.97  # the cosine of two arrows of which one would hide the other
-CLOSE = 0.9  # that of two arrows whose names would overlap
-ASIDE = 0.1  # how far a query is moved that would hide a key, in its own lengths
+LONGER = 1.3  # than the keys a query is drawn at least
 STEEP = 0.7  # the height on a circle from which names lie above or below it
-BEYOND, LINE = 4, 13  # points from the circle to a name, and from one name to another
+BEYOND = 4  # points from the circle to a name
 MOST_CHARACTERS = 65  # halves of them, along an axis
 WIDE = ipywidgets.Layout(width="95%", max_width="560px")
 
@@ -57,6 +57,7 @@ def slide(
     arrows: Callable[[float], tuple[Tensor, Tensor]] | None = None,
     shown: Sequence[float] = (),
     quantity: str = "weight",
+    across: str = "",
 ) -> None:
     """Show weights as bars that follow a slider.
 
@@ -72,6 +73,7 @@ def slide(
         arrows: from the same number to a query `(2,)` and keys `(S, 2)`, drawn beside the bars.
         shown: three of its numbers, which are shown where nothing moves.
         quantity: what a bar's height is called.
+        across: what the keys are, where their labels do not say it.
     """
     layout = {"layout": WIDE, "style": {"description_width": "initial"}, "description": name}
     widget = ipywidgets.FloatLogSlider if doubling else ipywidgets.FloatSlider
@@ -84,13 +86,13 @@ def slide(
         weights = weights_of(value).detach()
         if arrows:
             draw_arrows(panels[0], *arrows(value), keys)
-        draw_bars(panels[-1], weights, keys, quantity)
+        draw_bars(panels[-1], weights, keys, quantity, across)
         return f"{name} {value:.3g}: the {quantity} is {favorites(weights, keys)}."
 
     values = [low + i * step for i in range(round((high - low) / step) + 1)]
     numbers = [2.0**value for value in values] if doubling else values
     choices = {name: {f"{number:.3g}": number for number in numbers}}
-    first, stills_of, panels = [round((start - low) / step)], [numbers.index(n) for n in shown], 2 if arrows else 1
+    first, stills_of, panels = [round((start - low) / step)], [[numbers.index(n)] for n in shown], 2 if arrows else 1
     moving([slider], lambda: (slider.value,), draw, choices, first, panels=panels, stills_of=stills_of)
 
 
@@ -134,13 +136,16 @@ def describe_row(row: Tensor, seen: Tensor, tokens: Sequence[str]) -> str:
     return favorites(row, tokens)
 
 
-def explore(weights: Tensor, tokens: Sequence[str], *, names: Sequence[str] = ()) -> None:
+def explore(
+    weights: Tensor, tokens: Sequence[str], *, names: Sequence[str] = (), shown: Sequence[tuple[str, int]] = ()
+) -> None:
     """Show one query's weights in one head, both of which can be chosen.
 
     Args:
         weights: `(H, L, L)`, from a model.
         tokens: `L` labels; where they are not all different, the control adds their places.
         names: of the heads; their numbers without it.
+        shown: three pairs of a head's name and a query's place, which are shown where nothing moves.
     """
     layout = {"layout": WIDE, "style": {"description_width": "initial"}}
     heads = {name: h for h, name in enumerate(names or map(str, range(len(weights))))}
@@ -153,17 +158,23 @@ def explore(weights: Tensor, tokens: Sequence[str], *, names: Sequence[str] = ()
     def draw(panels: Sequence[Axes], chosen_head: int, row: int) -> str:
         chosen = weights[chosen_head].detach()
         panels[0].imshow(chosen.numpy(), **WEIGHTS)
-        panels[0].axhline(row, color=PAPER, linestyle=":", linewidth=2)
+        panels[0].add_patch(
+            Rectangle((-0.5, row - 0.5), len(tokens), 1, fill=False, edgecolor=PAPER, lw=2, clip_on=False)
+        )
+        aside: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
+        panels[0].annotate("◀", (1, row), (3, 0), color=QUERY, **aside)
         label(panels[0], tokens, tokens)
-        panels[0].tick_params(labelsize=8, length=2)
-        draw_bars(panels[1], chosen[row], tokens)
+        panels[0].tick_params(labelsize=10 if max(map(len, tokens)) == 1 else 8, length=2)
+        name_sides(panels[0], "queries", "")
+        draw_bars(panels[1], chosen[row], tokens, "weight", "keys")
         named = list(places)
         return f"{options[chosen_head][0].capitalize()}, query {named[row]}: {favorites(chosen[row], named)}."
 
     every = -(-weights.shape[0] * weights.shape[1] // MOST_FRAMES)  # of so many queries one has frames
     queries = {name: i for name, i in places.items() if i % every == 0}
     choices = {"head": heads, "query": queries}
-    moving([head, query], lambda: (head.value, query.value), draw, choices, [0, 0], panels=2)
+    stills_of = [[heads[name], [*queries.values()].index(place)] for name, place in shown]
+    moving([head, query], lambda: (head.value, query.value), draw, choices, [0, 0], panels=2, stills_of=stills_of)
 
 
 def moving(
@@ -175,7 +186,7 @@ def moving(
     *,
     panels: int = 1,
     shown: ipywidgets.Widget | None = None,
-    stills_of: Sequence[int] = (),
+    stills_of: Sequence[Sequence[int]] = (),
 ) -> None:
     """Draw a frame at once and after each change of a control.
 
@@ -187,7 +198,7 @@ def moving(
         start: which of it is chosen at first.
         panels: how many panels a frame has.
         shown: what holds the controls, if they do not just follow each other.
-        stills_of: which values are drawn side by side where nothing moves.
+        stills_of: which value of each control is drawn, in each of the three frames where nothing moves.
     """
     picture = ipywidgets.HTML()
 
@@ -207,59 +218,58 @@ def moving(
     show_data(view, {"image/png": {"alt": alt} | ({"frames": frames} if frames else {})})
 
 
-def draw_bars(axes: Axes, weights: Tensor, keys: Sequence[str], quantity: str = "weight") -> None:
-    """Draw one bar per key with its number. Of many keys, the one that has most is named above its bar."""
+def draw_bars(axes: Axes, weights: Tensor, keys: Sequence[str], quantity: str, across: str) -> None:
+    """Draw one bar per key with its number. Of many keys, only the one that has most gets its number.
+
+    Args:
+        axes: to draw in.
+        weights: `(S,)`.
+        keys: `S` labels, of which those that have room are written below.
+        quantity: what a bar's height is called.
+        across: what the keys are, where their labels do not say it.
+    """
     heights = weights.tolist()
     bars = axes.bar(range(len(keys)), heights, color=BAR)
+    step = -(-len(keys) * (1 + 2 * max(map(len, keys))) // MOST_CHARACTERS)
     if len(keys) > NUMBERED:
         most = heights.index(max(heights))
-        names = [f"{key}\n{heights[most]:.2f}" if k == most else "" for k, key in enumerate(keys)]
+        name = f"{keys[most]}: " if step > 1 else ""
+        names = [f"{name}{heights[most]:.2f}" if k == most else "" for k in range(len(keys))]
     else:
         names = [f"{height:.2f}" if height >= 0.05 or len(keys) < 6 else "" for height in heights]
     axes.bar_label(bars, names, fontsize=9)
-    step = -(-len(keys) * (1 + 2 * max(map(len, keys))) // MOST_CHARACTERS)
-    axes.set_xticks(range(0, len(keys), step), keys[::step], fontsize=8)
-    axes.set(ylim=(0, 1.25 if len(keys) > NUMBERED else 1.12), yticks=(0, 0.5, 1), ylabel=quantity)
+    axes.set_xticks(range(0, len(keys), step), keys[::step], fontsize=8.5)
+    axes.set(ylim=(0, 1.15), yticks=(0, 0.5, 1))
+    name_sides(axes, quantity, across)
 
 
 def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -> None:
-    """Draw a query and keys in a circle, each named outside it. A query that would hide a key lies beside it."""
-    reach = float(torch.cat([keys, query[None]]).norm(dim=-1).max())
+    """Draw a query and keys in a circle, each key named outside it.
+
+    The query is drawn wide, below the keys, and longer than they are, so that neither hides the other.
+    """
+    reach = max(float(query.norm()), LONGER * float(keys.norm(dim=-1).max()))
     axes.add_patch(Circle((0, 0), reach, fill=False, edgecolor=EDGE, linewidth=0.8))
-    for key, name in zip(keys, names, strict=True):
-        tip = reach * torch.nn.functional.normalize(key, dim=0)
-        axes.plot(*zip(key.tolist(), tip.tolist(), strict=True), ":", color=KEY, linewidth=1.8)
-        draw_arrow(axes, key, KEY)
-        name_outside(axes, tip, name, INK)
-    likeness = torch.nn.functional.cosine_similarity(keys, query[None])
-    near, (x, y) = keys[int(likeness.argmax())], query.tolist()
-    hides, close = (bool(likeness.max() > bound) for bound in (NEARLY_EQUAL, CLOSE))
-    draw_arrow(axes, query, QUERY, (-ASIDE * y, ASIDE * x) if hides else (0.0, 0.0))
-    higher = 1 if y / query.norm() > near[1] / near.norm() + 0.01 else -1
-    away = (x / reach, y / reach) if abs(y) > STEEP * reach else (0, higher)  # from the name of a key nearby
-    further = (LINE * away[0], LINE * away[1]) if close else (0, 0)
-    name_outside(axes, query, "query", QUERY, further)
-    axes.set(xlim=(-1.8 * reach, 1.8 * reach), ylim=(-1.2 * reach, 1.8 * reach), aspect="equal")
+    tips = reach * torch.nn.functional.normalize(torch.cat([keys, query[None]]), dim=-1)
+    arrow(axes, (0, 0), tips[-1].tolist(), color=QUERY, linewidth=5, mutation_scale=22)
+    for key, tip, name in zip(keys.tolist(), tips[:-1].tolist(), names, strict=True):
+        axes.plot(*zip(key, tip, strict=True), ":", color=KEY, linewidth=1.8)
+        arrow(axes, (0, 0), key, color=KEY, linewidth=2.5, mutation_scale=14)
+        name_outside(axes, tip, name, reach)
+    for name, color, x in (("query", QUERY, 0.3), ("keys", KEY, 0.7)):
+        axes.text(x, 0.03, name, ha="center", fontsize=10, bbox=chip(color), transform=axes.transAxes)
+    axes.set(xlim=(-1.8 * reach, 1.8 * reach), ylim=(-1.75 * reach, 1.5 * reach), aspect="equal")
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 
 
-def draw_arrow(axes: Axes, tip: Tensor, color: str, start: tuple[float, float] = (0.0, 0.0)) -> None:
-    """Draw a vector of the plane, from the origin or from another point."""
-    end = (float(tip[0]) + start[0], float(tip[1]) + start[1])
-    look = {"arrowstyle": "-|>", "lw": 2.5, "mutation_scale": 14, "color": color, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", end, start, arrowprops=look)
-
-
-def name_outside(axes: Axes, point: Tensor, name: str, color: str, further: tuple[float, float] = (0.0, 0.0)) -> None:
-    """Write a name beyond a point of a circle, and further away by some points, across and up."""
-    x, y = torch.nn.functional.normalize(point, dim=0).tolist()
-    steep = abs(y) >= STEEP
-    offset = (BEYOND * x + further[0], BEYOND * y + further[1])
+def name_outside(axes: Axes, point: Sequence[float], name: str, radius: float) -> None:
+    """Write a name beyond a point of a circle around the origin."""
+    x, y = point[0] / radius, point[1] / radius
     side = "center" if abs(x) < 0.3 else "left" if x > 0 else "right"
-    end = "center" if not steep else "bottom" if y > 0 else "top"
-    look: dict[str, Any] = {"ha": side, "va": end, "fontsize": 10, "color": color}
-    text = axes.annotate(name, (float(point[0]), float(point[1])), offset, textcoords="offset points", **look)
+    end = "center" if abs(y) < STEEP else "bottom" if y > 0 else "top"
+    look: dict[str, Any] = {"ha": side, "va": end, "fontsize": 10, "color": INK}
+    text = axes.annotate(name, (point[0], point[1]), (BEYOND * x, BEYOND * y), textcoords="offset points", **look)
     text.set_in_layout(False)  # it may leave its axes, which are as wide as the bars below
 
 

@@ -216,6 +216,7 @@ plot.slide(
     start=2,
     doubling=True,
     shown=(8, 16, 256),
+    across="key",
 )
 
 # %% [markdown]
@@ -544,7 +545,7 @@ reveal("which swap learns", "A")
 # %%
 figures.exchanged(
     {name: losses for name, (losses, _) in runs.items()},
-    "With the gradients exchanged, A learns and B does not",
+    "With the gradients exchanged, A learns fast and B slowly",
     alt="Over √d and A fall together to nearly 0 within about 50 steps. Unscaled and B fall slowly and are still above 1 after 300.",
 )
 

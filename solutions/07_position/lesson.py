@@ -238,7 +238,7 @@ for p, s in ((5, 4), (9, 8), (5, 3), (9, 7)):
 #
 # The two places have disappeared from the score, and only their difference is left. This holds for every pair of entries at its own speed, and the score of the whole vectors is the sum over the pairs.
 #
-# In the next figure a query and four keys are all the same arrow, turned by 40° per place. The keys are at places 0 to 3. **Predict**: when the query is at place 2, which key gets the most weight?
+# In the next figure a query and four keys are all the same arrow, turned by 40° per place. (The query is drawn longer and wider, so that no key hides it.) The keys are at places 0 to 3. **Predict**: when the query is at place 2, which key gets the most weight?
 
 # %%
 predict(

@@ -127,14 +127,19 @@ print("predicted: ", " " + text.decode(guessed))
 # %% [markdown]
 # The model is right every time, in a string that no statistics of English can help with. Its predictions begin one place later, because nobody can know the first character of the copy. The model has twelve heads. **Which of them is responsible for copying?**
 #
-# Here are the maps of all twelve heads to explore, on a line of text that the model has not seen. A head is named by its layer and its number in that layer, both counted from 0:
+# Here are the maps of all twelve heads to explore, on a line of text that the model has not seen. A head is named by its layer and its number in that layer, both counted from 0, and a dot stands for a space:
 
 # %%
 names = [f"{layer}.{head}" for layer in range(3) for head in range(4)]
 start = text.text.index("One token in, one row")
-sample = text.text[start : start + 16].replace(" ", "·")
+sample = text.text[start : start + 12].replace(" ", "·")
 sample_weights, _ = writer.heads(large, text.encode(sample.replace("·", " ")))
-plot.explore(sample_weights[0], list(sample), names=names)
+plot.explore(
+    sample_weights[0],
+    list(sample),
+    names=names,
+    shown=[("0.2", 8), ("1.2", 8), ("2.2", 8)],
+)
 
 # %% [markdown]
 # Here are three of them side by side:

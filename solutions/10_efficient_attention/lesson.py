@@ -26,7 +26,7 @@ torch.set_flush_denormal(True)
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# **Predict.** With 64 vectors, keeping what was computed makes the stack about twice as fast. With 512 vectors, keeping makes it …
+# **Predict.** With 64 vectors, keeping what was computed makes the stack about twice as fast. With 512 vectors, keeping makes it … (The cell after this one takes some ten seconds.)
 
 # %%
 predict(
@@ -37,15 +37,15 @@ predict(
 # %% measured
 model, lengths = measure.Stack().to(measure.DEVICE), (64, 128, 256, 512)
 for length in lengths:
-    anew = seconds(measure.write, model, length, keep=False, times=1)
-    kept = seconds(measure.write, model, length, keep=True, times=1)
+    anew = seconds(measure.write, model, length, keep=False)
+    kept = seconds(measure.write, model, length, keep=True)
     print(
         f"{length:4} vectors: {anew:6.3f} s anew, {kept:6.3f} s kept, ratio {anew / kept:4.1f}"
     )
 reveal("512 vectors", "many times faster")
 
 # %% [markdown]
-# The longer the sequence, the larger the part of the work that is repeated, so the factor should grow. (Other programs easily disturb times as short as the first ones, so compare 128 with 512.) Nothing is lost on the way, since both ways write the same vectors:
+# The longer the sequence, the larger the part of the work that is repeated, so the factor should grow. Each time is the shortest of up to three runs, but times as short as the first ones are still disturbed by other programs, so compare 128 with 512. Nothing is lost on the way, since both ways write the same vectors:
 
 # %%
 with torch.no_grad():
@@ -286,7 +286,7 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 #
 # With a cache, the flops that attention needs for token n are proportional to n. Without one they are proportional to n², because all n outputs must be computed again: the next layer makes its keys and values from them. Summed over a text of n tokens, the flops grow like n² with a cache and like n³ without, so their ratio should grow like n.
 #
-# The times at the start of the lesson do not show this yet, because at these lengths most of the time goes into the projections and into Python's own work. With a cache each token is projected once. Without one, call n projects all n tokens again, so this part grows like n² instead of n, and the ratio grows like n as well.
+# The times at the start of the lesson do not show this yet, because at these lengths most of the time goes into the projections and into Python's own work. With a cache each token is projected once. Without one, call n projects all n tokens again, so this part grows like n² instead of n, and the ratio grows like n as well. The printed ratios follow this only roughly, because even the shortest of several runs can be disturbed.
 #
 # One cost remains: the whole cache is read from memory for each new token.
 #
@@ -544,7 +544,7 @@ plot.curves(
 #
 # **Differences in the last digits.** Sums that are taken in another order are rounded differently, so in `float32` two exact methods differ by about one part in a million. Compare with a tolerance instead of `==`, such as 1e-5 for outputs near 1.
 #
-# **Timing the wrong thing.** The first call sets things up, so it must not count. On a GPU a call returns before the work is finished, so you have to wait for it. Other programs run at the same time, so take the shortest of several runs. The function `seconds` in `measure.py` does all three, but at the start of this lesson it takes a single run.
+# **Timing the wrong thing.** The first call sets things up, so it must not count. On a GPU a call returns before the work is finished, so you have to wait for it. Other programs run at the same time, so take the shortest of several runs. The function `seconds` in `measure.py` does all three.
 #
 # ## What you learned
 #

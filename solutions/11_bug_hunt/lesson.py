@@ -188,7 +188,7 @@ plot.crosses(
     torch.tensor(found),
     [name.replace("_", " ") for name in wrong.WRONG],
     list(examples),
-    "× is found: each example finds more mutants than the one before",
+    "A cross says that the example finds the mutant",
     groups={"scale": 6, "softmax": 5, "mask": 8, "inputs": 2},
     alt="One row per mutant, one column per example, a cross where it is found. The five teams' example finds 7 of the 21, four by four 9, the one whose sizes differ 13, and the solution's all.",
 )

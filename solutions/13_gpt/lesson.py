@@ -788,7 +788,7 @@ found = torch.stack([back(looks), repeat(looks, torch.full((8,), 20))])
 given.jobs(found, heads)
 
 # %% [markdown]
-# A head that looks at all tokens so far alike has 0.08 of its weight one back and 0.03 on repetitions. No head of the shipped model has more than 0.23 and 0.05. A few of them look one back more often than that, and none looks for repetitions, because in a short definition little comes twice. GPT-2 has read whole pages. If you have it, does the figure show that?
+# A head that looks at all tokens so far alike has 0.08 of its weight one back and 0.03 on repetitions, where the cross is. No head of the shipped model has more than 0.23 and 0.05. A few of them look one back more often than that, and none looks for repetitions, because in a short definition little comes twice. GPT-2 has read whole pages. If you have it, does the figure show that?
 #
 # ### GPT-2 and today
 #
