@@ -14,7 +14,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def seconds(function: Callable[..., Any], *given: Any, **options: Any) -> float:
-    """Return how long a call takes: after one that does not count, the shortest of three, or of those within a second."""
+    """Return how long a call takes: after one that does not count, the shortest of three, if a second suffices."""
     runs: list[float] = []
     while len(runs) < 4 and sum(runs[1:]) < 1:
         start = time.perf_counter()
