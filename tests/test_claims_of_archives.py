@@ -151,3 +151,17 @@ def test_a_name_and_number_of_one_system_are_nobody_of_another_one(collecting) -
     assert collecting({f"doejane_1234_567890_{LESSON}.ipynb": b"canvas"}) == {"doejane_1234": "canvas"}
     both = {"doejane_1234": "canvas", "doejane": "moodle"}
     assert collecting({f"doejane_1234_assignsubmission_file/{LESSON}.ipynb": b"moodle"}) == both
+
+
+def test_an_archive_that_lies_alone_takes_nobodys_place_who_handed_in_otherwise(scratch, notebook, tmp_path) -> None:
+    """A student's own archive, alone in a folder, with what looks like Blackboard's name of somebody else in it."""
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "bob.ipynb").write_bytes(notebook)
+    assert set(collect(scratch, scratch.lesson(LESSON), tmp_path / "one").collected) == {"bob"}
+    (tmp_path / "two").mkdir()
+    forged = f"{LESSON}_bob_attempt_2026-11-02-10-00-00_x.ipynb"
+    (tmp_path / "two" / "mallory.zip").write_bytes(zipped({forged: notebook + b" "}))
+    report = collect(scratch, scratch.lesson(LESSON), tmp_path / "two")
+    assert not report.collected
+    assert "claim to be bob's; a person has to decide" in report.left_out[0]
+    assert scratch.submission(scratch.lesson(LESSON), "bob").read_bytes() == notebook

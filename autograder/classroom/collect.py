@@ -188,7 +188,8 @@ def store_latest(course: Course, lesson: Lesson, candidates: Sequence[Candidate]
         by_student.setdefault(students.get(candidate.owner.key, plain), []).append(candidate)
     for student, own in by_student.items():
         owners = {*(candidate.owner.key for candidate in own), known.get(student, "")} - {""}
-        if len({candidate.upload.origin for candidate in own}) > 1 or len(owners) > 1:
+        taken = bool(owners) and known.get(student) == ""  # by somebody whom no system has named
+        if len({candidate.upload.origin for candidate in own}) > 1 or len(owners) > 1 or taken:
             names = " and ".join(sorted(candidate.name for candidate in own))
             report.left_out.append(f"{names}: all of them claim to be {student}'s; a person has to decide")
             continue

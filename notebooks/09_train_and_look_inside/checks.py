@@ -7,7 +7,7 @@ import torch
 from attention import MultiHeadAttention
 from torch import Tensor, nn
 
-from autograder.checks import Inputs, check, shortcut
+from autograder.checks import Inputs, check, law, shortcut
 
 ROWS = 300  # sequences: with so many, every period and every token occurs
 SINGLE = 20  # batches of one sequence
@@ -320,3 +320,34 @@ def still_learning(ablate_head: Any, draw: Inputs) -> Any:
             for name in LAYERS
         },
     }
+
+
+@law("previous_token_score")
+def weights_and_not_places(previous_token_score: Any, draw: Inputs) -> bool:
+    """Where every query but the first gives 0.4 to the token before it, the score is 0.4, whoever gets most."""
+    weights = torch.diag(torch.tensor([1.0, 0.6, 0.6, 0.6, 0.6]).double())
+    weights += torch.diag(torch.full((4,), 0.4).double(), -1)
+    score = previous_token_score(weights.view(1, 1, 5, 5))
+    return torch.allclose(score, torch.tensor([0.4]).to(score), atol=1e-3)
+
+
+@law("induction_score")
+def the_previous_occurrence_alone(induction_score: Any, draw: Inputs) -> bool:
+    """Of several earlier occurrences only the previous one counts: weight on the token after an older one earns
+    nothing.
+    """
+    weights = torch.zeros(1, 1, 8, 8, dtype=torch.float64)
+    weights[0, 0, torch.arange(8), (torch.arange(8) - 5).clamp(min=0)] = 1.0
+    score = induction_score(weights, given(draw, 3))
+    return torch.allclose(score, torch.zeros_like(score), atol=1e-3)
+
+
+@law("induction_score")
+def a_period_each(induction_score: Any, draw: Inputs) -> bool:
+    """Each sequence is scored with its own period, and every place counts the same."""
+    weights = looks(draw, 2, 3, 9)
+    both = induction_score(weights, given(draw, 3, 7))
+    alone = [
+        induction_score(weights[i : i + 1], given(draw, p)) for i, p in ((0, 3), (1, 7))
+    ]
+    return torch.allclose(both, (6 * alone[0] + 2 * alone[1]) / 8, atol=1e-3)
