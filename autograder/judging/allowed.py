@@ -14,7 +14,7 @@ from itertools import chain, starmap
 
 from ..errors import escaped
 from .built_texts import BUILT, texts_in
-from .names import MOST_STEPS, Names, brought, names_in_module, only_name, path_of, with_renamed
+from .names import MOST_STEPS, Names, binding_in, brought, names_in_module, only_name, path_of, with_renamed
 from .ordinary import (
     ASKED_ABOUT,
     BY_NAME,
@@ -61,7 +61,7 @@ class CodeReader:
         self._names = with_renamed((part for node in self._own_nodes() for part in ast.walk(node)), names)
         nodes = [node for source in self._sources for node in source.statements]
         self._classes = own_classes(nodes, list(self._own_nodes()))
-        stars = [[*brought(part)] for node in nodes for part in ast.walk(node) if "*" in imported(part)]
+        stars = [[*brought(part)] for part in binding_in(chain(*map(ast.walk, nodes))) if "*" in imported(part)]
         bound = ANYWHERE.union(*(source.bound - {"*"} for source in self._sources))
         self._defined = bound.union(*stars)  # with the star itself where nobody knows what it brings
         self._rebound = TRUSTED.intersection(chain(*map(bound_outside_classes, self._own_nodes())))

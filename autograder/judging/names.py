@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 
@@ -22,7 +22,7 @@ def with_renamed(parts: Iterable[ast.AST], names: Names) -> dict[str, Path]:
 
     In whatever order they are given it: the code is read again until nothing is new.
     """
-    known, binding = dict(names), [part for part in parts if isinstance(part, ast.Import | ast.ImportFrom | ast.Assign)]
+    known, binding = dict(names), [*binding_in(parts)]
     for _ in range(MOST_STEPS):
         before = dict(known)
         for name, path in chain.from_iterable(given_in(part, known) for part in binding):
@@ -30,6 +30,20 @@ def with_renamed(parts: Iterable[ast.AST], names: Names) -> dict[str, Path]:
         if known == before:
             return known
     return known | dict.fromkeys(filter(None, map(only_name, binding)), (TOO_LONG,))
+
+
+def binding_in(parts: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield what gives names a meaning; of a star that comes many times, which brings many names each time, the first.
+
+    Few words bring thousands of names, so a submission's size does not bound them.
+    """
+    stars: set[str] = set()
+    for part in parts:
+        if isinstance(part, ast.Import | ast.ImportFrom | ast.Assign):
+            star = imported(part).get("*", ("",))[0]
+            if star not in stars:
+                yield part
+            stars |= {star} - {""}
 
 
 def given_in(part: ast.AST, known: Names) -> list[tuple[str, Path]]:

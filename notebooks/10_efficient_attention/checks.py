@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograder.checks import Inputs, check, shortcut
+from autograder.checks import Inputs, check, law, shortcut
 
 READY_MADE = (
     "scaled_dot_product_attention",
@@ -495,3 +495,42 @@ def masks_and_large_scores(blockwise_attention: Any, draw: Inputs) -> Any:
         ),
         "float16": blockwise_attention(*half, 2, draw.give(rule(draw, 3, 5))),
     }
+
+
+@law("attention_cost")
+def heads_and_sentences(attention_cost: Any, draw: Inputs) -> bool:
+    """Twice as many heads, each of dimension d_head, cost twice as much, and so do twice as many sentences."""
+    one, heads, batch = (
+        attention_cost(b, h, 5, 7, 4) for b, h in ((1, 1), (1, 2), (2, 1))
+    )
+    return all(heads[name] == batch[name] == 2 * one[name] for name in one)
+
+
+@law("KVCache")
+def every_position_counts(cache_class: Any, draw: Inputs) -> bool:
+    """len(cache) is the number of positions, and equal tokens are kept as often as they come."""
+    cache, token = cache_class(), draw.normal(2, 3, 1, 4)
+    lengths = [cache.append(token, token)[0].size(2) for _ in range(3)]
+    return lengths == [1, 2, 3] and len(cache) == 3
+
+
+@law("repeat_kv")
+def copies_side_by_side(repeat_kv: Any, draw: Inputs) -> bool:
+    """The copies of one set stand next to each other: set 0 n_rep times, then set 1 n_rep times."""
+    sets = torch.arange(3.0).view(1, 3, 1, 1).expand(1, 3, 2, 2)
+    return repeat_kv(sets.contiguous(), 2)[0, :, 0, 0].tolist() == [0, 0, 1, 1, 2, 2]
+
+
+@law("sliding_window_mask")
+def as_many_as_the_window(sliding_window_mask: Any, draw: Inputs) -> bool:
+    """A query sees its own position and window - 1 before it, and fewer only at the beginning."""
+    return sliding_window_mask(6, 3).sum(dim=-1).tolist() == [1, 2, 3, 3, 3, 3]
+
+
+@law("blockwise_attention")
+def blocks_of_any_size(blockwise_attention: Any, draw: Inputs) -> bool:
+    """Blocks of any size give the same result, all keys in one block as well."""
+    inputs = draw.normal(3, 4), draw.normal(7, 4), draw.normal(7, 2)
+    one, three, every = (blockwise_attention(*inputs, block) for block in (1, 3, 7))
+    alike = torch.allclose(one, three, atol=1e-4)
+    return alike and torch.allclose(three, every, atol=1e-4)

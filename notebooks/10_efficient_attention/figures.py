@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import torch
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from torch import Tensor
 
 from autograder import plot
@@ -49,7 +48,7 @@ def cache() -> None:
 
 def groups(sets_of: Sequence[int]) -> None:
     """Draw which heads share keys and values, for several numbers of sets."""
-    figure = Figure(figsize=(7.5, 2.9), layout="constrained")
+    figure = new_figure(7.5, 3.0)
     for axes, sets in zip(figure.subplots(1, len(sets_of)), sets_of, strict=True):
         for head in range(HEADS):
             block(axes, (head, 2.6), (0.8, 0.6), QUERY, f"q{head}")
