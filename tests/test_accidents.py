@@ -24,6 +24,8 @@ ABOVE = {
     "exit()": "`quit()` is not run when graded.",
     "import sys\nsys.exit(3)": "SystemExit",
     "name = input('Your name? ')\nassert name == ''": "`input` is not run when graded.",
+    "help(len)": "`help` is not run when graded.",
+    "import os\nos.environ['PYTHONBREAKPOINT'] = 'os.abort'\nbreakpoint()": "`breakpoint` is not run when graded.",
     "import torch\n@torch.compile": "`torch.compile` is not run when graded.",
     "import torch\n@torch.compile(fullgraph=True)": "`torch.compile` is not run when graded.",
     "import torch\ntorch.nn.Linear(2, 2).compile()": "`compile` is not run when graded.",

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.checks import Inputs, check
+from autograder.checks import Inputs, check, law
 
 BLOCK = ("norm1", "attention", "norm2", "linear1", "linear2")
 DECODER = (
@@ -295,3 +295,37 @@ def one_of_each(greedy_decode: Any, draw: Inputs) -> Any:
             in_int64(greedy_decode(model(draw, 1, 2), 1, 10, 1)) for _ in range(4)
         ],
     }
+
+
+@law("TransformerBlock")
+def branches_are_added(block_class: Any, draw: Inputs) -> bool:
+    """Each branch is added to what came in: where both branches give 0, the block returns x unchanged."""
+    block, x = filled(block_class(6, 3, 10), BLOCK, draw), draw.normal(2, 4, 6)
+    silence(block.attention.out_proj, block.linear2)
+    return torch.allclose(block(x), x, atol=1e-4)
+
+
+@law("TransformerBlock")
+def norms_come_first(block_class: Any, draw: Inputs) -> bool:
+    """A LayerNorm comes before each branch: with x a hundred times as large, attention adds what it added before."""
+    block, x = filled(block_class(6, 3, 10), BLOCK, draw), draw.normal(2, 4, 6)
+    silence(block.linear2)
+    return torch.allclose(block(100 * x) - 100 * x, block(x) - x, atol=1e-2)
+
+
+@law("DecoderBlock")
+def three_branches_are_added(block_class: Any, draw: Inputs) -> bool:
+    """Each of the three branches is added to what came in: where all give 0, the block returns x unchanged."""
+    block, x = filled(block_class(6, 3, 10), DECODER, draw), draw.normal(2, 4, 6)
+    outputs = (getattr(block, name).out_proj for name in ATTENTIONS)
+    silence(*outputs, block.linear2)
+    return torch.allclose(block(x, draw.normal(2, 5, 6)), x, atol=1e-4)
+
+
+@law("DecoderBlock")
+def only_cross_attention_reads_the_memory(block_class: Any, draw: Inputs) -> bool:
+    """The memory is read in cross-attention alone: where that gives 0, another memory changes nothing."""
+    block, x = filled(block_class(6, 3, 10), DECODER, draw), draw.normal(2, 4, 6)
+    silence(block.cross_attention.out_proj)
+    one, other = (block(x, draw.normal(2, 5, 6)) for _ in range(2))
+    return torch.allclose(one, other, atol=1e-4)

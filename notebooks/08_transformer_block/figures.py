@@ -14,7 +14,8 @@ from autograder.plot.drawing import (
     CREAM,
     EDGE,
     INK,
-    PAPER,
+    arrow,
+    draw_mask,
     draw_matrix,
     label,
     new_figure,
@@ -65,10 +66,10 @@ DECODER_BLOCK = {
     "output (B, L, E)": (0, 0.48),
 }
 READS, TOLD, WRITES = "28·january·1955", ("begin", *"1955-01-2"), "1955-01-28"
-ENCODER = ("embed + place", "encoder block\nself-attention, feed-forward", "norm")
+ENCODER = ("embed + place", "encoder block\nself-attention,\nfeed-forward", "norm")
 DECODER = (
     "embed + place",
-    "decoder block\ncausal self-attention,\ncross-attention, feed-forward",
+    "decoder block\ncausal self-attention,\ncross-attention,\nfeed-forward",
     "norm, linear",
 )
 DECODER_LEFT, WIDE = 7.7, 0.74  # where the decoder begins, and one of its characters
@@ -122,17 +123,19 @@ def encoder_and_decoder() -> None:
     axes = figure.subplots()
     draw_column(axes, 0, 0.36, READS, ENCODER, "memory")
     draw_column(axes, DECODER_LEFT, WIDE, TOLD, DECODER, WRITES)
-    draw_mask(axes, DECODER_LEFT + 6.2, 3.15)
-    arrow = {"arrowstyle": "-|>", "color": INK, "linewidth": 2.5, "shrinkA": 0}
-    start, end = (5.4, 0.3), (DECODER_LEFT, 2.75)
-    axes.annotate("", end, start, arrowprops=arrow | {"shrinkB": 0})
+    mask = axes.inset_axes(
+        (DECODER_LEFT + 6.15, 2.25, 1.1, 1.0), transform=axes.transData
+    )
+    draw_mask(mask, torch.ones(4, 4, dtype=torch.bool).tril(), fontsize=6)
+    mask.set(xticks=[], yticks=[], aspect="auto")
+    look = {"linewidth": 2.5, "mutation_scale": 14}
+    arrow(axes, (5.4, 0.3), (DECODER_LEFT, 2.75), color=INK, **look)
     axes.text(6.6, 2.0, "keys,\nvalues", ha="right", va="center", fontsize=10)
     written, told = (DECODER_LEFT + WIDE * n for n in (8.5, 9.5))
     edge = told + 0.9  # right of the decoder
     path = [(written, 0), (written, -0.4), (edge, -0.4), (edge, 6.1), (told, 6.1)]
     axes.plot(*zip(*path, strict=True), "--", color=BROWN, linewidth=2)
-    back = {"color": BROWN, "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", (told, 5.6), path[-1], arrowprops=arrow | back)
+    arrow(axes, path[-1], (told, 5.6), color=BROWN, **look)
     side = {"rotation": 90, "color": BROWN, "ha": "left", "va": "center"}
     axes.text(edge + 0.1, 2.8, "what was written is read next", fontsize=10, **side)
     axes.set(xlim=(-0.1, edge + 0.6), ylim=(-0.5, 6.3))
@@ -143,8 +146,7 @@ def encoder_and_decoder() -> None:
     alt += "the memory, from which an arrow labeled keys, values leads to the decoder block. Right: the decoder reads "
     alt += "begin 1955-01-2 in ten boxes and writes 1955-01-28 in ten boxes below them, so that each character stands "
     alt += "below the one before it. Between them are an embedding, a decoder block with a causal mask, and a norm "
-    alt += "with a linear layer. A dashed arrow leads from a written character to the next box that is read. Both "
-    alt += "blocks are drawn as stacks."
+    alt += "with a linear layer. A dashed arrow leads from a written character to the next box that is read."
     show(figure, f"{title}. {alt}")
 
 
@@ -164,25 +166,13 @@ def draw_column(
         for i, text in enumerate(texts):
             more = 0.25 if text == "begin" else 0  # a long word
             corner, size = (left + i * each - more, y), (each + more, 0.6)
-            draw_box(axes, corner, size, CREAM, text)
-    for shift in (0.24, 0.12, 0):  # blocks can be stacked
-        corner = (left + shift, 2.1 + shift)
-        draw_box(axes, corner, (whole, 1.3), BAR, "" if shift else parts[1])
-    draw_box(axes, (left, 4.0), (whole, 0.5), CREAM, parts[0])
-    draw_box(axes, (left, 1.1), (whole, 0.5), CREAM, parts[2])
-    down = {"arrowstyle": "-|>", "color": EDGE, "shrinkA": 0, "shrinkB": 0}
-    for top, bottom in ((5.0, 4.5), (4.0, 3.64), (2.1, 1.6), (1.1, 0.6)):
+            draw_box(axes, corner, size, CREAM, text, fontsize=10)
+    draw_box(axes, (left, 2.1), (whole, 1.3), BAR, parts[1], fontsize=10)
+    draw_box(axes, (left, 4.0), (whole, 0.5), CREAM, parts[0], fontsize=10)
+    draw_box(axes, (left, 1.1), (whole, 0.5), CREAM, parts[2], fontsize=10)
+    for top, bottom in ((5.0, 4.5), (4.0, 3.4), (2.1, 1.6), (1.1, 0.6)):
         middle = left + whole / 2
-        axes.annotate("", (middle, bottom), (middle, top), arrowprops=down)
-
-
-def draw_mask(axes: Axes, left: float, top: float) -> None:
-    """Draw a small causal mask."""
-    for i in range(4):
-        for j in range(4):
-            look = {"edgecolor": PAPER} if j <= i else {"hatch": "////"}
-            corner = (left + 0.25 * j, top - 0.22 * i)
-            draw_box(axes, corner, (0.25, 0.22), BAR if j <= i else PAPER, **look)
+        arrow(axes, (middle, top), (middle, bottom))
 
 
 def maps(weights: Tensor, written: str, read: str) -> None:

@@ -61,6 +61,16 @@ def refuse_input(_prompt: object = "") -> str:
     raise RuntimeError(NOBODY_TYPES)
 
 
+def described(*_things: object) -> None:
+    """Leave out what `help` says, which only somebody who sits before the notebook reads."""
+    say("help")
+
+
+def not_stopped(*_given: object, **_options: object) -> None:
+    """Go on: nobody looks around at a breakpoint. What an environment variable names instead is not called either."""
+    say("breakpoint")
+
+
 def open_by_name(file: Any, *given: Any, **options: Any) -> Any:
     """Open a file by its name. What is open already has numbers, and that is the sandbox's own line to the judge."""
     if not isinstance(file, str | bytes | os.PathLike):
@@ -81,6 +91,7 @@ def replace_what_is_not_run() -> None:
         setattr(module, function.__name__, function)
         sys.modules[module.__name__] = module
     builtins.input, builtins.open = nothing_typed, open_by_name
+    builtins.help, builtins.breakpoint, sys.breakpointhook = described, not_stopped, not_stopped  # type: ignore
     torch.compile = not_compiled
     if tqdm := sys.modules.get("tqdm"):  # which PyTorch imports
         tqdm.tqdm.monitor_interval = 0  # else a thread of its own looks after the bars for ever
