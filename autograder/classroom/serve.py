@@ -43,6 +43,7 @@ from .deliveries import SETTLED_SECONDS, Delivered, Exchange, Inbox, is_everybod
 from .exchange import open_exchange
 from .rules import BEST, Rules, now_utc, rules_by_lesson, rules_now
 from .run import grading_settings, workers
+from .service_log import service_handler
 
 LOG = logging.getLogger(__name__)
 TURN = 10.0  # seconds after a student's turn in which others who wait go first
@@ -89,6 +90,7 @@ def serve(course: Course, jobs: int, options: Mapping[str, Any], say: Say, until
         NoSandboxError: submissions cannot be isolated here, and the options do not allow to go on without that.
         CourseError: the configuration or the gradebook cannot be used.
     """
+    logging.getLogger("autograder").addHandler(service_handler())
     grading_settings(course, options, jobs, None)
     if not unavailable_reason():
         shared_sandbox()
@@ -140,7 +142,7 @@ class HandInService:
             if any(self.course.attempts.glob(f"*/{lesson.name}.json")):
                 rules = rules_now(self.course, lesson.name)
                 for delivered in graded_earlier(self.course, lesson, rules.counts == BEST):
-                    self._later.append(Work(delivered, {}, rules))
+                    self._later.append(Work(delivered, {}, rules, again=True))
 
     def work(self) -> None:
         """Look once, and grade what may be graded. All waits while gradebook, configuration or a lesson is no use.
@@ -188,10 +190,18 @@ class HandInService:
                 busy.add(who[1])
         for work in list(self._later):
             if len(self._running) <= self._jobs and (not work.long or self._leaves_a_worker()):
-                read = self._read(work.delivered, work.rules)
-                if read and work.delivered.lesson.notebook_name in read.files:  # or it was removed meanwhile
-                    self._begin(replace(read, long=work.long))
                 self._later.remove(work)
+                self._begin_later(work)
+
+    def _begin_later(self, work: Work) -> None:
+        """Begin with what others went before, unless it was removed meanwhile; where that cannot be now, it waits."""
+        try:
+            read = self._read(work.delivered, work.rules)
+            if read and work.delivered.lesson.notebook_name in read.files:
+                self._begin(replace(work, files=read.files))
+        except Exception:
+            self._later.append(work)
+            raise
 
     def _take_turn(self, who: LessonOfStudent, rules: Rules) -> bool:
         """Begin with what a student has handed in, if its turn has come; say so. After an error, others go first."""
@@ -275,6 +285,13 @@ class HandInService:
         """Let an attempt wait for its turn."""
         self._waiting.setdefault((delivered.lesson.name, delivered.student), []).append(delivered)
 
+    def _put_back(self, work: Work) -> None:
+        """Let an attempt wait once more; one that was graded before has had its turn, and needs none."""
+        if work.again:
+            self._later.append(replace(work, files={}))
+        else:
+            self._wait_for(work.delivered)
+
     def finish(self, seconds: float) -> None:
         """Write down what is graded and let its student have it; wait a little where nothing is graded yet."""
         if self._explain_what_is_due():
@@ -291,7 +308,7 @@ class HandInService:
             except Exception as error:
                 self._tries[work.delivered.name] += not is_everybodys(error)
                 if is_everybodys(error) or self._tries[work.delivered.name] < MOST_TRIES:
-                    self._wait_for(work.delivered)
+                    self._put_back(work)
                     raise
                 self._say(f"{escaped(work.delivered.name)}: {one_line(str(error))}. The next start tries it again.")
 
@@ -318,7 +335,7 @@ class HandInService:
             self._writer.refuse(work, error)
             return
         self._say(f"{escaped(delivered.student)}  {delivered.lesson.name}  again: {one_line(str(error))}")
-        self._wait_for(delivered)
+        self._put_back(work)
         time.sleep(TICK)
 
     def _explain_what_is_due(self) -> bool:
