@@ -13,6 +13,7 @@ from errno import EACCES, ENOSPC
 from functools import partial
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 from zoneinfo import ZoneInfo
 
 import nbformat
@@ -21,6 +22,7 @@ from nbformat.v4 import new_code_cell
 from sqlalchemy.exc import OperationalError
 from traitlets.config import Config
 
+from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom import attempt_writer, rules, run
@@ -469,7 +471,11 @@ def test_the_lines_that_hub_md_shows_are_what_they_say(course: Course) -> None:
 
 
 class NeverDone(Executor):
+    def __init__(self) -> None:
+        self.given: list[tuple[object, ...]] = []
+
     def submit(self, function, *arguments) -> Future:
+        self.given.append(arguments)
         return Future()
 
 
@@ -1111,6 +1117,9 @@ def test_notes_that_cannot_be_read_keep_no_service_from_starting(reader: HandInS
 
 def test_a_time_at_the_end_of_time_stops_nobody(reader: HandInService, exchange, notebooks, monkeypatch) -> None:
     monkeypatch.setattr("autograder.classroom.deliveries.COPIED_SECONDS", -1.0)
+    configure(reader.course, "c.HandIn.pause = 60\n")
+    before = replace(graded("a", 1, released="open"), arrived="2026-01-01T12:00:00")
+    write_attempts(reader.course, reader.course.lesson(LESSON), "jane", before)
     for name in (f"{LESSON}_jane_attempt_9999-12-31-23-59-59_a.ipynb", "joe.ipynb"):
         (path := reader.course.inbox / LESSON / name).parent.mkdir(parents=True, exist_ok=True)
         path.write_text(notebooks["nothing"])
@@ -1133,3 +1142,29 @@ def test_what_cannot_be_read_again_waits_behind_the_others(reader: HandInService
     with suppress(PermissionError):
         reader.start()
     assert running(reader) == [("bob", LESSON)]
+
+
+def test_free_memory_goes_back_once_after_each_time_of_work(reader: HandInService, exchange, monkeypatch) -> None:
+    moment, given_back = [1000.0], []
+    monkeypatch.setattr(serve_module, "give_back_memory", lambda: given_back.append(moment[0]))
+    reader._running[Future()] = None
+    with monkeypatch.context() as patched:
+        patched.setattr(serve_module, "time", SimpleNamespace(monotonic=lambda: moment[0]))
+        reader._rest()
+        reader._running.clear()
+        for moment[0] in (1000.5, 1002.0, 1010.0):
+            reader._rest()
+    assert given_back == [1002.0]
+
+
+def test_what_was_computed_for_one_submission_is_not_kept(reader: HandInService, exchange) -> None:
+    for student in ("ada", "bob"):
+        hand_in(exchange, student, "{}")
+    reader.look()
+    reader.start()
+    targets = package_of(reader.course.lesson(LESSON)).key.cache.targets
+    (ada, bob), seeds = reader._running, [submission.seed for _, submission in reader._pool.given]
+    targets |= {("attend", seed + more): [] for seed in seeds for more in (0, 1)}
+    ada.set_result("")
+    assert {seed for _, seed in targets} & {*seeds, *(seed + 1 for seed in seeds)} == {seeds[1], seeds[1] + 1}
+    bob.cancel()

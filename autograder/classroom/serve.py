@@ -6,6 +6,8 @@ attempt is finished when its record says that its feedback is released, and is g
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import logging
 import time
 from collections import Counter
@@ -53,6 +55,7 @@ HALF_LIFE = 600.0  # seconds in which half of that is forgotten
 TICK = 0.5  # seconds between two looks at what has arrived
 RETRY_SECONDS = 10.0  # between two tries to use the gradebook or the configuration
 AFTER_DUE_SECONDS = 30.0  # between two looks for lessons that became due
+REST_SECONDS = 1.0  # without anything to do, after which memory that is free goes back to the system
 MOST_TRIES = 3
 MOST_HANDED_IN = 500  # of one student, of one lesson: somebody who hands in all the time holds nobody up
 
@@ -122,7 +125,7 @@ class HandInService:
         self._tries = Counter[str]()
         self._handed_in, self._began = Counter[LessonOfStudent](), dict[str, float]()
         self._had = dict[str, tuple[float, float]]()  # seconds of grading and writing, by student, and as of when
-        self._looked_for_due = 0.0
+        self._looked_for_due = self._rests = 0.0
         self.finished = 0
         self._known = set[str]()
         for who, names in self._writer.read_finished().items():
@@ -156,6 +159,7 @@ class HandInService:
                 self.start()
             finally:  # whatever is in the way of one does not keep others' work from being written down
                 self.finish(TICK)
+            self._rest()
         except NoSandboxError:
             raise
         except Exception as error:
@@ -164,6 +168,15 @@ class HandInService:
             why = str(error) if isinstance(error, CourseError) else f"{type(error).__name__}: {one_line(str(error))}."
             self._say(f"{why} Trying again in {RETRY_SECONDS:g} s.")
             time.sleep(RETRY_SECONDS)
+
+    def _rest(self) -> None:
+        """After work, give back what it has taken: the C library keeps some of that, and a little more each time."""
+        if self.waiting:
+            self._rests = time.monotonic() + REST_SECONDS
+        elif self._rests and time.monotonic() > self._rests:
+            self._rests = 0.0
+            gc.collect()
+            give_back_memory()
 
     def look(self) -> None:
         """Note what has arrived, and copy it: what its student does to it from then on changes nothing."""
@@ -279,7 +292,9 @@ class HandInService:
         settings = grading_settings(self.course, self._options, self._jobs, None)
         lesson = work.delivered.lesson
         submission = settings.submission(work.files[lesson.notebook_name], package_of(lesson))
-        self._running[self._pool.submit(self._grade, work, submission)] = work
+        graded = self._pool.submit(self._grade, work, submission)
+        graded.add_done_callback(lambda _: submission.lesson.key.forget(submission.seed))
+        self._running[graded] = work
 
     def _wait_for(self, delivered: Delivered) -> None:
         """Let an attempt wait for its turn."""
@@ -349,3 +364,9 @@ class HandInService:
             return True
         self._looked_for_due = time.monotonic()
         return False
+
+
+def give_back_memory() -> None:
+    """Have memory that is free go back to the system, where the C library is one that can."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
