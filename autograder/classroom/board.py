@@ -26,14 +26,13 @@ from tornado.iostream import StreamClosedError
 from tornado.web import Application, HTTPError, RequestHandler, authenticated, stream_request_body
 from traitlets import default
 
-from ..authoring.nbgrader_course import load_config
 from ..errors import CourseError
 from ..paths import Course
 from .board_messages import OWN_ROWS_COST, Allowance, Catalog, reading_costs, told_in
 from .board_server import MOST_BYTES, listen
 from .board_state import board_of
 from .board_store import LOOK_BACK, BoardStore
-from .rules import rules_of
+from .rules import Rules, rules_by_lesson
 from .service_log import service_handler
 
 LOG = logging.getLogger("autograder.board")
@@ -169,14 +168,13 @@ class BoardService:
 
     def lessons(self) -> list[dict[str, str]]:
         """Return each lesson's name and title in order, and when it is due, as the configuration says now."""
-        due = dict.fromkeys(self.catalog.lessons, "")
+        lessons, rules = self.catalog.lessons, dict[str, Rules]()
         try:
-            config, entered = load_config(self._course.root), self.store.due_dates()
-            for name in due:
-                due[name] = rules_of(config, name, entered).due_in_words()
+            rules = rules_by_lesson(self._course, lessons)
         except CourseError as error:
             LOG.error("%s", error)  # somebody edits it: the class is shown all the same
-        return [{"name": name, "title": str(self.catalog.lessons[name]["title"]), "due": due[name]} for name in due]
+        due = {name: rules[name].due_in_words() if name in rules else "" for name in lessons}
+        return [{"name": name, "title": str(lessons[name]["title"]), "due": due[name]} for name in lessons]
 
     def shown(self, lesson: str, exercise: str, seen: Any) -> dict[str, Any]:
         """Return a message as the page shows it; an example only where no author has named the answer."""
