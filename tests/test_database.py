@@ -159,11 +159,3 @@ def test_a_connection_that_nbgrader_leaves_open_fails_no_other_test() -> None:
     left.pgconn = SimpleNamespace(status=psycopg.pq.ConnStatus.OK)
     del left
     gc.collect()
-
-
-def test_queries_are_compiled_once_for_all_who_open_a_gradebook(scratch: Course) -> None:
-    engines = []
-    for _ in range(2):
-        with open_gradebook(scratch) as gradebook:
-            engines.append(gradebook.engine)
-    assert engines[0] is engines[1]

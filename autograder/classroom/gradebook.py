@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from nbgrader import api
@@ -41,8 +40,6 @@ GRADED_ANSWER = Table(
     Column("grade_id", String(32), primary_key=True),
     Column("answer", String(64), nullable=False),
 )
-# nbgrader makes an engine for every Gradebook; one that is the same each time knows the queries that it has compiled
-api.create_engine = lru_cache(maxsize=8)(api.create_engine)
 
 
 @contextmanager
