@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import requests
-from jupyterhub.services.auth import HubOAuth
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets, bind_unix_socket
 from tornado.web import Application, RequestHandler
 
-from autograder.classroom.board import BoardService, application
+from autograder.classroom.board import BoardService, BoundedOAuth, application
 from autograder.classroom.board_server import server_of as bounded
 from autograder.classroom.board_store import TRIES, BoardStore
 from autograder.paths import Course
@@ -83,7 +82,7 @@ def running(course: Course, folder: Path, students: list[str]) -> Iterator[Runni
     async def listen() -> None:
         hub, page = bind_sockets(0, "127.0.0.1"), bind_sockets(0, "127.0.0.1")
         HTTPServer(Application([("/hub/api/user", Who)], tokens=tokens)).add_sockets(hub)
-        auth = HubOAuth(
+        auth = BoundedOAuth(
             api_url=f"http://127.0.0.1:{hub[0].getsockname()[1]}/hub/api",
             api_token="the-service's-own",
             base_url=PREFIX,

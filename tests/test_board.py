@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,7 +18,7 @@ from tornado.web import Application
 
 from autograder.__main__ import main
 from autograder.authoring.nbgrader_course import load_config
-from autograder.classroom import board_server
+from autograder.classroom import board_server, plain_files
 from autograder.classroom.board import PAGES, BoardService, BoundedOAuth, opens_own_server
 from autograder.classroom.board_messages import ALLOWANCE, MOST_CODE, TRIES_OF_A_REQUEST, Allowance, Catalog, told_in
 from autograder.classroom.board_store import TRIES, BoardStore
@@ -250,8 +251,8 @@ def test_who_connects_and_hangs_up_without_end_is_turned_away_and_nobody_else(mo
 
 
 def test_ids_without_a_name_are_one_account() -> None:
-    assert board_server.named_lately(os.getuid()) == os.getuid()
-    assert board_server.named_lately(3_000_000_001) == board_server.named_lately(3_000_000_002)
+    assert plain_files.named(os.getuid()) == os.getuid()
+    assert plain_files.named(3_000_000_001) == plain_files.named(3_000_000_002)
 
 
 def test_a_message_waits_for_a_place_where_many_connect(tmp_path, monkeypatch) -> None:
@@ -338,12 +339,33 @@ def test_reading_ones_own_rows_again_and_again_costs_little(board: Running, monk
 
 
 def test_logins_that_begin_without_end_are_bounded(monkeypatch) -> None:
-    monkeypatch.setattr("autograder.classroom.board.MOST_LOGINS", 10)
-    auth = BoundedOAuth(api_token="t", base_url="/", hub_host="", hub_prefix="/hub/", oauth_client_id="service-board")
+    monkeypatch.setattr("autograder.classroom.board.MOST_KEPT", 10)
+    auth = an_oauth()
     names = [auth.generate_state(f"/services/board/{'x' * n}", code_verifier=n) for n in range(0, 5000, 100)]
     assert len(auth._oauth_states) == 10
     assert auth.get_code_verifier(names[-1]) == 4900
     assert auth.get_next_url(names[-1]) == "/"
+
+
+def an_oauth() -> BoundedOAuth:
+    return BoundedOAuth(api_token="t", base_url="/", hub_host="", hub_prefix="/hub/", oauth_client_id="service-board")
+
+
+def test_of_the_hubs_answers_the_latest_are_kept_under_short_names(monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.board.MOST_KEPT", 10)
+    auth = an_oauth()
+    for number in range(100):
+        auth.cache[f"token::{number}"] = None
+    assert list(auth.cache.values) == [f"token::{number}" for number in range(90, 100)]
+    for name, kept_name in (("a" * 32, "a" * 32), ("a" * 8000, "")):
+        assert auth.get_session_id(SimpleNamespace(get_cookie=lambda *_, name=name: name)) == kept_name
+
+
+@pytest.mark.parametrize("token", ["a\nb", "a\x00b", "a b", "é", "", "a" * 8000])
+def test_what_is_no_token_never_reaches_the_hub(token: str) -> None:
+    asked = SimpleNamespace(headers={"Sec-Fetch-Mode": "websocket"})
+    handler = SimpleNamespace(request=asked, get_argument=lambda *_: token)
+    assert an_oauth().get_token(handler, in_cookie=False) is None
 
 
 def test_a_body_is_not_read_before_its_sender_is_known(board: Running) -> None:

@@ -5,6 +5,8 @@ import json
 import os
 import re
 import signal
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -192,9 +194,11 @@ def test_a_page_that_takes_too_long_costs_its_author_the_page_alone(reported: Co
     real = feedback.make_page
 
     def ring_soon(*_: object) -> None:
-        left, _ = signal.setitimer(signal.ITIMER_PROF, 0.01)
-        assert 0 < left < feedback.PAGE_SECONDS + 1  # the clock has ticks
-        work_without_end()
+        with monkeypatch.context() as patched:
+            patched.setattr(time, "thread_time", lambda: float("inf"))
+            left, _ = signal.setitimer(signal.ITIMER_PROF, 0.01)
+            assert 0 < left < feedback.PAGE_SECONDS + 1  # the clock has ticks
+            work_without_end()
 
     slow = {"fragile": ring_soon}
     monkeypatch.setattr(feedback, "make_page", lambda c, lesson, s: slow.get(s, real)(c, lesson, s))
@@ -211,3 +215,14 @@ def test_an_alarm_that_is_swallowed_comes_again() -> None:
 
     with pytest.raises(CourseError, match="longer than"), at_most(0.1):
         swallows()
+
+
+def test_the_time_of_other_threads_is_not_a_pages() -> None:
+    def busy() -> None:
+        ends = time.process_time() + 0.5
+        while time.process_time() < ends:
+            pass
+
+    with at_most(0.1):
+        (other := threading.Thread(target=busy)).start()
+        other.join()

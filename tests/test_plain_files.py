@@ -2,11 +2,22 @@
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from autograder.classroom import plain_files
 from autograder.classroom.feedback import make_feedback
-from autograder.classroom.plain_files import listing, open_folder, read_below
+from autograder.classroom.plain_files import (
+    KNOWN_SECONDS,
+    NAMELESS,
+    NAMES_SECONDS,
+    listing,
+    named,
+    open_folder,
+    owners_in,
+    read_below,
+)
 from autograder.classroom.report import make_report
 from autograder.classroom.run import StudentResult, closing_table, grade_lesson
 from autograder.errors import SubmissionError
@@ -172,3 +183,32 @@ def test_a_time_is_written_also_where_nbgrader_has_made_the_file_read_only(
     assert result.status == "graded"
     assert earlier.read_text() == "2026-11-02 10:05:09 UTC"
     assert earlier.stat().st_ino != before  # replaced, so its mode does not matter, as it would not for root
+
+
+def test_whether_an_id_has_a_name_is_asked_again_after_a_while(monkeypatch) -> None:
+    moment, names = [1000.0], dict[int, SimpleNamespace]()
+    monkeypatch.setattr(plain_files, "time", SimpleNamespace(monotonic=lambda: moment[0]))
+    monkeypatch.setattr(plain_files, "pwd", SimpleNamespace(getpwuid=names.__getitem__))
+    plain_files.named_at.cache_clear()
+    assert named(4321) == NAMELESS  # the directory service is away, and comes back
+    names[4321] = SimpleNamespace(pw_uid=4321)
+    assert named(4321) == NAMELESS
+    moment[0] += KNOWN_SECONDS
+    assert named(4321) == 4321
+    plain_files.named_at.cache_clear()
+
+
+def test_ids_without_a_name_take_no_more_than_their_time(tmp_path: Path, monkeypatch) -> None:
+    moment = [1000.0]
+
+    def slow(uid: int) -> int:
+        moment[0] += NAMES_SECONDS / 4
+        return NAMELESS
+
+    monkeypatch.setattr(plain_files, "time", SimpleNamespace(monotonic=lambda: moment[0]))
+    monkeypatch.setattr(plain_files, "named", slow)
+    names = [f"ada+{number}" for number in range(20)]
+    for name in names:
+        (tmp_path / name).mkdir()
+    with open_folder(tmp_path) as folder:
+        assert len(owners_in(folder, "", names)) == 5

@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -87,3 +89,12 @@ def test_what_is_mounted_is_not_touched(tmp_path: Path, monkeypatch) -> None:
         assert not is_mounted(folder, "ada+x")
         with pytest.raises(SubmissionError, match=MOUNTED):
             Reader().ask(os.fpathconf, folder, "ada+x 2026")
+
+
+def test_however_many_are_asked_about_there_is_an_end(tmp_path: Path, monkeypatch) -> None:
+    asked, moments = [], count(1000.0)
+    monkeypatch.setattr(reader_module, "time", SimpleNamespace(monotonic=moments.__next__))
+    monkeypatch.setattr(Reader, "_asked", lambda *given: asked.append(given) or {})
+    with open_folder(tmp_path) as folder:
+        Reader().owners(folder, [f"ada+{number}" for number in range(20_000)])
+    assert 1 <= len(asked) <= 3

@@ -10,14 +10,15 @@ from traitlets.config import Config
 
 from autograder.authoring.nbgrader_course import load_config
 from autograder.authoring.notebook import read_notebook
-from autograder.classroom.attempts import REFUSED, Attempt, about, changes, counting, write_attempts
-from autograder.classroom.deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, next_turn
+from autograder.classroom.attempts import REFUSED, USED, Attempt, about, changes, counting, write_attempts
+from autograder.classroom.deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Turn, next_turn
 from autograder.classroom.feedback import notice_page
 from autograder.classroom.feedback_page import times_of
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.report import exercises_of, html_of, make_report
 from autograder.classroom.rules import FREE, Rules, duration, rules_now, rules_of
 from autograder.classroom.run import register
+from autograder.classroom.submissions import time_in
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import CourseError
 from autograder.paths import Course, Lesson
@@ -57,6 +58,25 @@ def test_what_cannot_be_is_one_line_that_names_the_file(settings: dict, words: s
     with pytest.raises(CourseError, match=r"nbgrader_config\.py") as error:
         rules(**settings)
     assert words in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["9999-12-31 23:59:59 UTC", "0001-01-01 00:00:00 UTC", "9000-01-02", "1969-12-31"])
+def test_a_time_that_cannot_be_is_none(text: str) -> None:
+    assert time_in(text) is None
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Pacific/Kiritimati", "Europe/Berlin"])
+def test_a_lesson_that_is_due_at_the_end_of_time_is_one_that_can_be_handed_in(zone: str) -> None:
+    written = rules(due="9999-12-31 23:59:59", extensions={"ada": "9999-12-31 23:59:59"}, time_zone=zone)
+    entered = rules_of(Config(HandIn={"time_zone": zone}), LESSON, {LESSON: datetime.max})
+    for found in (written, entered):
+        assert not found.explains_hidden(NOON)
+        assert found.due_in_words().startswith("due ")
+
+
+def test_a_time_that_no_zone_has_is_one_line() -> None:
+    with pytest.raises(CourseError, match="is not a time"):
+        rules(due="9999-12-31 23:59:59", time_zone="America/New_York")
 
 
 def test_a_look_at_the_rules_makes_no_gradebook_although_it_knows_its_dates(scratch: Course, monkeypatch) -> None:
@@ -157,6 +177,20 @@ def test_what_has_run_and_could_not_be_graded_is_no_free_try_for_ever() -> None:
     assert next_turn([again], ended, rules(attempts=1), again.arrived).left_out[0][0] == again
     unread = [Attempt(time, time, REFUSED, "not a notebook") for time in times]
     assert next_turn([again], unread, rules(attempts=1), again.arrived).chosen == again
+
+
+def test_what_counts_no_more_since_the_lesson_changed_was_had_and_there_is_a_pause_after_it() -> None:
+    had, again = [attempt(0), attempt(5, status=USED)], delivered(5.5)
+    assert next_turn([again], had, rules(), again.arrived).waiting == (again,)
+    assert next_turn([again], had, rules(attempts=2), again.arrived).left_out[0][0] == again
+    undated = [Attempt(COLLECTED, released="full")]
+    assert next_turn([again], undated, rules(attempts=1), again.arrived).left_out[0][0] == again
+
+
+def test_of_what_came_of_something_nothing_is_decided_again() -> None:
+    one = delivered(0)
+    done = Attempt(one.name, one.arrived.isoformat(), released="open")
+    assert next_turn([one], [done], rules(attempts=1), one.arrived) == Turn()
 
 
 def test_the_best_counts_after_its_penalty_and_of_equals_the_latest() -> None:

@@ -13,6 +13,7 @@ from errno import EACCES, ENOSPC
 from functools import partial
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 from zoneinfo import ZoneInfo
 
 import nbformat
@@ -21,12 +22,13 @@ from nbformat.v4 import new_code_cell
 from sqlalchemy.exc import OperationalError
 from traitlets.config import Config
 
+from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom import attempt_writer, rules, run
 from autograder.classroom import exchange as exchange_module
 from autograder.classroom import serve as serve_module
-from autograder.classroom.attempt_writer import AttemptWriter
+from autograder.classroom.attempt_writer import AttemptWriter, Work
 from autograder.classroom.attempts import (
     GRADED,
     LEFT_OUT,
@@ -47,7 +49,7 @@ from autograder.classroom.rules import now_utc, rules_of
 from autograder.classroom.run import grade_lesson
 from autograder.classroom.serve import MOST_TRIES, HandInService, only_one
 from autograder.classroom.writer import GradebookWriter
-from autograder.errors import CourseError, GradebookError
+from autograder.errors import CourseError, GradebookError, ScarcityError
 from autograder.grading.cells import BUDGET
 from autograder.paths import CONFIG_NAME, Course
 
@@ -469,7 +471,11 @@ def test_the_lines_that_hub_md_shows_are_what_they_say(course: Course) -> None:
 
 
 class NeverDone(Executor):
+    def __init__(self) -> None:
+        self.given: list[tuple[object, ...]] = []
+
     def submit(self, function, *arguments) -> Future:
+        self.given.append(arguments)
         return Future()
 
 
@@ -1045,3 +1051,120 @@ def test_while_somebody_edits_the_configuration_work_waits(
     while service.service.waiting:
         service.service.work()
     assert [a.status for a in service.attempts("ada")] == [GRADED]
+
+
+def graded(delivery: str, points: int, **more: str) -> Attempt:
+    return Attempt(delivery, now_utc().isoformat(), exercises={"attend": points}, of=4, **more)
+
+
+def test_what_is_graded_again_keeps_its_record_until_there_is_another(
+    reader: HandInService, exchange, monkeypatch
+) -> None:
+    configure(reader.course, "c.HandIn.attempts = 1\n")
+    lesson, before = reader.course.lesson(LESSON), graded("a", 4, released="full")
+    write_attempts(reader.course, lesson, "ada", before)
+    earlier = Delivered(lesson, "ada", "a", now_utc(), partial(dict, {lesson.notebook_name: b"{}"}))
+    monkeypatch.setattr(serve_module, "graded_earlier", lambda *_: [earlier])
+    monkeypatch.setattr(serve_module, "TICK", 0.0)
+    reader.regrade()
+    for _ in range(MOST_TRIES):
+        reader.start()
+        (future,) = reader._running
+        future.set_exception(ScarcityError())
+        reader.finish(0)
+    assert (reader.waiting, read_attempts(reader.course, lesson, "ada")) == (0, [before])
+
+
+def test_feedback_that_is_there_stays_noted_while_the_next_is_made(reader: HandInService, exchange) -> None:
+    lesson = reader.course.lesson(LESSON)
+    write_attempts(reader.course, lesson, "ada", graded("a", 4, released="full"))
+    work = Work(Delivered(lesson, "ada", "a", now_utc(), dict), {}, rules_of(Config(), LESSON), again=True)
+    record = {"submission": "x", "verdicts": {"attend": {"points": 3, "of": 4}}}
+    attempt = reader._writer._record(work, record)
+    assert read_attempts(reader.course, lesson, "ada") == [attempt]
+    assert (attempt.points, attempt.released) == (3, "full")
+
+
+def test_an_attempt_without_feedback_is_not_had_when_its_lesson_changes(
+    reader: HandInService, exchange, monkeypatch
+) -> None:
+    lesson = reader.course.lesson(LESSON)
+    attempts = [graded("a", 2, released="full"), graded("b", 4, released="full"), graded("c", 1)]
+    for best in (attempts, [*attempts[:2], replace(attempts[2], exercises={"attend": 5})]):
+        write_attempts(reader.course, lesson, "ada", *best)
+        monkeypatch.setattr(attempt_writer, "is_as_recorded", lambda *_: False)
+        assert [each.name for each in attempt_writer.graded_earlier(reader.course, lesson, True)] == ["b"]
+        assert [a.status for a in read_attempts(reader.course, lesson, "ada")] == [USED, GRADED, GRADED]
+
+
+def test_notes_that_cannot_be_read_keep_no_service_from_starting(reader: HandInService, exchange, monkeypatch) -> None:
+    lesson, real = reader.course.lesson(LESSON), attempt_writer.read_attempts
+    for student in ("ada", "bob"):
+        write_attempts(reader.course, lesson, student, graded(student, 1, released="open"))
+
+    def read(course: Course, lesson, student: str) -> list[Attempt]:
+        if student == "ada":
+            raise PermissionError(EACCES, "Permission denied")
+        return real(course, lesson, student)
+
+    monkeypatch.setattr(attempt_writer, "read_attempts", read)
+    monkeypatch.setattr(attempt_writer, "is_as_recorded", lambda *_: False)
+    service = HandInService(reader.course, NeverDone(), 1, UNSAFE, reader.said.append)
+    service.regrade()
+    assert [work.delivered.student for work in service._later] == ["bob"]
+    assert ["ada" in line and "cannot be read" in line for line in reader.said] == [True]
+
+
+def test_a_time_at_the_end_of_time_stops_nobody(reader: HandInService, exchange, notebooks, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.deliveries.COPIED_SECONDS", -1.0)
+    configure(reader.course, "c.HandIn.pause = 60\n")
+    before = replace(graded("a", 1, released="open"), arrived="2026-01-01T12:00:00")
+    write_attempts(reader.course, reader.course.lesson(LESSON), "jane", before)
+    for name in (f"{LESSON}_jane_attempt_9999-12-31-23-59-59_a.ipynb", "joe.ipynb"):
+        (path := reader.course.inbox / LESSON / name).parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(notebooks["nothing"])
+    reader.look()
+    reader.start()
+    assert sorted(running(reader)) == [("jane", LESSON), ("joe", LESSON)]
+
+
+def test_what_cannot_be_read_again_waits_behind_the_others(reader: HandInService, exchange) -> None:
+    lesson = reader.course.lesson(LESSON)
+
+    def unreadable() -> dict[str, bytes]:
+        raise PermissionError(EACCES, "Permission denied")
+
+    reads = {"ada": unreadable, "bob": partial(dict, {lesson.notebook_name: b"{}"})}
+    for student, read in reads.items():
+        reader._later.append(Work(Delivered(lesson, student, student, now_utc(), read), {}, rules_of(Config(), LESSON)))
+    with pytest.raises(PermissionError):
+        reader.start()
+    with suppress(PermissionError):
+        reader.start()
+    assert running(reader) == [("bob", LESSON)]
+
+
+def test_free_memory_goes_back_once_after_each_time_of_work(reader: HandInService, exchange, monkeypatch) -> None:
+    moment, given_back = [1000.0], []
+    monkeypatch.setattr(serve_module, "give_back_memory", lambda: given_back.append(moment[0]))
+    reader._running[Future()] = None
+    with monkeypatch.context() as patched:
+        patched.setattr(serve_module, "time", SimpleNamespace(monotonic=lambda: moment[0]))
+        reader._rest()
+        reader._running.clear()
+        for moment[0] in (1000.5, 1002.0, 1010.0):
+            reader._rest()
+    assert given_back == [1002.0]
+
+
+def test_what_was_computed_for_one_submission_is_not_kept(reader: HandInService, exchange) -> None:
+    for student in ("ada", "bob"):
+        hand_in(exchange, student, "{}")
+    reader.look()
+    reader.start()
+    targets = package_of(reader.course.lesson(LESSON)).key.cache.targets
+    (ada, bob), seeds = reader._running, [submission.seed for _, submission in reader._pool.given]
+    targets |= {("attend", seed + more): [] for seed in seeds for more in (0, 1)}
+    ada.set_result("")
+    assert {seed for _, seed in targets} & {*seeds, *(seed + 1 for seed in seeds)} == {seeds[1], seeds[1] + 1}
+    bob.cancel()

@@ -165,10 +165,11 @@ def test_on_a_hub_nobody_else_reads_what_a_student_has(home: Path, started: list
         assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_what_is_not_a_users_own_keeps_no_lessons_from_them(home: Path, started: list[list[str]], monkeypatch) -> None:
+@pytest.mark.parametrize("error", [PermissionError, FileExistsError, OSError])
+def test_what_is_not_a_users_own_keeps_no_lessons_from_them(home: Path, started, monkeypatch, error) -> None:
     def chmod(path: Path, mode: int) -> None:
         if path.name == "ipython":
-            raise PermissionError("an administrator's")
+            raise error("an administrator's")
 
     monkeypatch.setattr(Path, "chmod", chmod)
     assert main(["hub"]) == 0

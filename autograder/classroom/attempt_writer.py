@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -73,6 +74,7 @@ class Work:
     files: Files  # its files, by name
     rules: Rules  # the lesson's, as they were when it began
     long: bool = False  # whether it takes long, so that others go first
+    again: bool = False  # whether it was graded before: what came of that stays until something else has
 
     @property
     def arrived(self) -> datetime:
@@ -98,7 +100,12 @@ class AttemptWriter:
         finished = {}
         for lesson in self._course.lessons():
             for path in self._course.attempts.glob(f"*/{lesson.name}.json"):
-                who, attempts = (lesson.name, path.parent.name), self._noted(lesson, path)
+                who = lesson.name, path.parent.name
+                try:
+                    attempts = self._noted(lesson, path)
+                except OSError as error:  # they are read again when their student hands in
+                    self._say(f"{lesson.shown(path)} cannot be read ({one_line(str(error))}).")
+                    continue
                 if any(attempt.released == OPEN for attempt in attempts):
                     self.withheld.add(who)
                 finished[who] = {attempt.delivery for attempt in attempts if attempt.finished}
@@ -152,6 +159,9 @@ class AttemptWriter:
         lesson, student = work.delivered.lesson, work.delivered.student
         kind = "" if isinstance(error, CourseError) else f"{type(error).__name__}: "
         note = kind + one_line(str(error))
+        if work.again:
+            self._say(f"{escaped(student)}  {lesson.name}  not graded again until a restart: {note}")
+            return
         shown = note if isinstance(error, SubmissionError) else "It could not be graded. Your teacher can see why."
         with changing_submissions(self._course):
             if not self._course.submission(lesson, student).parent.exists():
@@ -198,9 +208,11 @@ class AttemptWriter:
         late = (work.arrived - due).total_seconds() if due and known else 0.0
         late = max(late, 1.0) if due and LATE in work.files else late
         penalty = late_penalty(load_config(self._course.root), student, total, late) or 0.0
-        attempt = Attempt(work.delivered.name, work.arrived.isoformat(), submission=record["submission"], **earned)
-        attempt = replace(attempt, penalty=penalty)
-        write_attempts(self._course, lesson, student, attempt)
+        before = {each.delivery: each.released for each in read_attempts(self._course, lesson, student)}
+        released = before.get(work.delivered.name, "")  # until the new page takes the old one's place
+        about = (work.delivered.name, work.arrived.isoformat())
+        attempt = Attempt(*about, submission=record["submission"], **earned, penalty=penalty, released=released)
+        write_attempts(self._course, lesson, student, attempt, again=work.again)
         return attempt
 
     def _save(self, work: Work, notebook: Mapping[str, Any]) -> None:
@@ -289,14 +301,16 @@ def graded_earlier(course: Course, lesson: Lesson, best: bool) -> Iterator[Deliv
     """
     for path in sorted(course.attempts.glob(f"*/{lesson.name}.json")):
         student = path.parent.name
-        attempts = read_attempts(course, lesson, student)
-        attempt = counting(attempts, best)
-        if attempt is None or not attempt.released or is_as_recorded(course, lesson, student, attempt):
-            continue
-        others = [replace(a, status=USED, note=EARLIER) for a in graded_attempts(attempts) if a is not attempt]
-        write_attempts(course, lesson, student, *others)
-        arrived = attempt.when or now_utc()
-        yield Delivered(lesson, student, attempt.delivery, arrived, partial(files_beside, course, lesson, student))
+        with suppress(OSError):  # whose notes cannot be read or written: `read_finished` has said so
+            # what is not released yet is graded anyway, as what has just been handed in
+            released = [a for a in graded_attempts(read_attempts(course, lesson, student)) if a.released]
+            attempt = counting(released, best)
+            if attempt is None or is_as_recorded(course, lesson, student, attempt):
+                continue
+            others = [replace(a, status=USED, note=EARLIER) for a in released if a is not attempt]
+            write_attempts(course, lesson, student, *others)
+            arrived = attempt.when or now_utc()
+            yield Delivered(lesson, student, attempt.delivery, arrived, partial(files_beside, course, lesson, student))
 
 
 def is_as_recorded(course: Course, lesson: Lesson, student: str, attempt: Attempt) -> bool:

@@ -10,29 +10,30 @@ import asyncio
 import json
 import logging
 import os
+import re
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from jupyterhub.services.auth import HubOAuth, HubOAuthCallbackHandler, HubOAuthenticated
+from jupyterhub.services.auth import HubOAuth, HubOAuthCallbackHandler, HubOAuthenticated, _ExpiringDict
 from jupyterhub.utils import url_path_join
 from tornado.escape import xhtml_escape
 from tornado.iostream import StreamClosedError
 from tornado.web import Application, HTTPError, RequestHandler, authenticated, stream_request_body
+from traitlets import default
 
-from ..authoring.nbgrader_course import load_config
-from ..errors import CourseError, one_line
+from ..errors import CourseError
 from ..paths import Course
 from .board_messages import OWN_ROWS_COST, Allowance, Catalog, reading_costs, told_in
 from .board_server import MOST_BYTES, listen
 from .board_state import board_of
 from .board_store import LOOK_BACK, BoardStore
-from .rules import rules_of
+from .rules import Rules, rules_by_lesson
+from .service_log import service_handler
 
 LOG = logging.getLogger("autograder.board")
 PAGES = Path(__file__).parent / "pages"
@@ -46,8 +47,9 @@ LOOK_EVERY = 0.5  # seconds between two looks at what has changed
 RECKON_EVERY = 15  # seconds after which a state can have changed though nothing came
 LONGEST_STREAM = 600.0  # seconds; then the browser connects anew, and its rights are looked up again
 MOST_STREAMS = 50
-MOST_LOGINS = 5000  # that have begun and not ended: somebody's own takes seconds
+MOST_KEPT = 5000  # logins that have begun, which take seconds, and answers of the hub
 LONGEST_ADDRESS = 500  # of a page, to lead there after a login
+LONGEST_SESSION, TOKEN = 64, re.compile(r"[!-~]{1,500}")
 HOUR = 3600.0
 GUARD = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -55,15 +57,40 @@ GUARD = (
 )
 
 
+class Latest(_ExpiringDict):  # type: ignore[misc]
+    """Keeps no more than the latest of what anybody can add to."""
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        """Keep a value, and let the oldest go where there are too many."""
+        while len(self) >= MOST_KEPT:
+            self.pop(next(iter(self.values)), None)
+        super().__setitem__(key, value)
+
+
 class BoundedOAuth(HubOAuth):  # type: ignore[misc]
-    """Logs teachers in, and keeps no more than the latest logins that have begun: anybody can begin one."""
+    """Logs teachers in, and asks the hub who somebody is; what is kept of that is bounded, as anybody can ask."""
+
+    @default("cache")  # type: ignore[untyped-decorator]
+    def _bounded_cache(self) -> Latest:
+        return Latest(self.cache_max_age)
+
+    @default("_oauth_states")  # type: ignore[untyped-decorator]
+    def _bounded_states(self) -> Latest:
+        return Latest(self.oauth_state_max_age)
 
     def generate_state(self, next_url: str | None = None, **more: Any) -> str:
         """Note that a login has begun, and where it leads; return its name."""
-        began = self._oauth_states
-        while len(began) >= MOST_LOGINS:
-            began.pop(next(iter(began.values)), None)
         return str(super().generate_state(next_url if len(next_url or "") <= LONGEST_ADDRESS else None, **more))
+
+    def get_session_id(self, handler: RequestHandler) -> str:
+        """Return which of a browser's sessions asks, under which answers are kept; none that is longer than a hub's."""
+        name = str(super().get_session_id(handler))
+        return name if len(name) <= LONGEST_SESSION else ""
+
+    def get_token(self, handler: RequestHandler, in_cookie: bool = True) -> str | None:
+        """Return a request's token, if it can be one: it becomes part of a request to the hub."""
+        token: str | None = super().get_token(handler, in_cookie)
+        return token if token and TOKEN.fullmatch(token) else None
 
 
 class BoardService:
@@ -141,15 +168,13 @@ class BoardService:
 
     def lessons(self) -> list[dict[str, str]]:
         """Return each lesson's name and title in order, and when it is due, as the configuration says now."""
-        due = dict.fromkeys(self.catalog.lessons, "")
+        lessons, rules = self.catalog.lessons, dict[str, Rules]()
         try:
-            config, entered = load_config(self._course.root), self.store.due_dates()
-            for name in due:
-                rules = rules_of(config, name)
-                due[name] = replace(rules, due=rules.due or entered.get(name)).due_in_words()
+            rules = rules_by_lesson(self._course, lessons)
         except CourseError as error:
             LOG.error("%s", error)  # somebody edits it: the class is shown all the same
-        return [{"name": name, "title": str(self.catalog.lessons[name]["title"]), "due": due[name]} for name in due]
+        due = {name: rules[name].due_in_words() if name in rules else "" for name in lessons}
+        return [{"name": name, "title": str(lessons[name]["title"]), "due": due[name]} for name in lessons]
 
     def shown(self, lesson: str, exercise: str, seen: Any) -> dict[str, Any]:
         """Return a message as the page shows it; an example only where no author has named the answer."""
@@ -344,7 +369,7 @@ def application(service: BoardService, auth: HubOAuth, prefix: str) -> Applicati
 def log_failures(handler: RequestHandler) -> None:
     """Log what is this service's fault, and nothing that a flood of requests could fill a disk with."""
     if handler.get_status() >= 500 and handler.get_status() != 503:
-        LOG.error("%d %s", handler.get_status(), one_line(handler.request.path))
+        LOG.error("%d %s", handler.get_status(), handler.request.path)
 
 
 def serve_board(course: Course) -> None:
@@ -360,5 +385,6 @@ def serve_board(course: Course) -> None:
         )
     for name in ("tornado.application", "tornado.general"):  # each request can warn, and a flood would fill a disk
         logging.getLogger(name).setLevel(logging.ERROR)
+    logging.root.addHandler(service_handler())
     service = BoardService(BoardStore.of(course), course)
     asyncio.run(listen(application(service, BoundedOAuth.instance(), prefix), address, socket))

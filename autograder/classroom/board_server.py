@@ -10,7 +10,6 @@ import struct
 import sys
 from collections import defaultdict
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -30,7 +29,6 @@ HEADER_BYTES = 2**13
 MOST_OF_AN_ACCOUNT, MOST = 50, 5000  # connections at a time
 AT_ONCE, PER_SECOND = 200, 50  # connections that an account may begin
 UNKNOWN = -1  # whose a connection is that does not come from this computer
-named_lately = lru_cache(maxsize=1024)(named)  # for each connection
 CREDENTIALS = "3i"  # process, user and group, as the kernel gives them
 LOCAL_CONNECTIONS = Path("/proc/net/tcp")
 FIRST_OPEN_PORT, USUAL_FIRST_OPEN_PORT = Path("/proc/sys/net/ipv4/ip_unprivileged_port_start"), 1024
@@ -106,7 +104,7 @@ def account_of(stream: IOStream) -> int:
     if stream.socket.family != socket.AF_UNIX or not hasattr(socket, "SO_PEERCRED"):
         return UNKNOWN
     told = stream.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize(CREDENTIALS))
-    return named_lately(int(struct.unpack(CREDENTIALS, told)[1]))
+    return named(int(struct.unpack(CREDENTIALS, told)[1]))
 
 
 def server_of(app: Application) -> BoundedServer:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 
 from nbgrader import api
@@ -35,7 +34,7 @@ from ..authoring.nbgrader_course import load_config
 from ..paths import Course
 from .board_messages import OLDEST
 from .board_state import PAUSE, Try
-from .database import POSTGRESQL, UNUSABLE, as_course_error, connect, due_dates, exclusive, unusable
+from .database import POSTGRESQL, UNUSABLE, as_course_error, connect, exclusive, unusable
 
 LOOK_BACK = 4 * PAUSE  # seconds of tries from which a class's states are made
 MOST_OF_A_STUDENT = 20_000  # tries: checking every two minutes, ten hours a week, makes fewer in a year
@@ -157,11 +156,6 @@ class BoardStore:
             if inspect(connection).has_table(PERSON.name):
                 names |= set(connection.scalars(select(PERSON.c.id)))
         return sorted(names)
-
-    def due_dates(self) -> dict[str, datetime | None]:
-        """Return when each lesson in the gradebook is due, UTC."""
-        with self._transaction() as connection:
-            return due_dates(connection)
 
     def of_student(self, student: str) -> list[dict[str, Any]]:
         """Return the latest of what is kept about a student, in order."""

@@ -20,7 +20,7 @@ from .exchange import WRITTEN, CollectPlainFiles, Delivery
 from .plain_files import NAMELESS
 from .reader import NOBODY
 from .rules import Rules, duration, now_utc
-from .submissions import TIMESTAMP, files_beside, store_submission, submission_digest, time_in, timestamp_of
+from .submissions import TIMESTAMP, files_beside, store_submission, submission_digest, time_in
 
 Files = Mapping[str, bytes]
 Listing = frozenset[tuple[str, int, int]]  # the path, the time of change and the size of each file
@@ -229,8 +229,8 @@ class Inbox:
         for student in aside.students(lesson):
             name = f"inbox {student} {submission_digest(aside, lesson, student)}"
             if name not in known:
-                arrived = timestamp_of(aside, lesson, student) or now_utc()
                 files = files_beside(aside, lesson, student)  # now: the student's next file takes this one's place
+                arrived = time_in(files.get(TIMESTAMP, b"").decode()) or now_utc()
                 yield Delivered(lesson, student, name, arrived, partial(dict, files))
 
 
@@ -251,7 +251,8 @@ def counted(attempts: Sequence[Attempt]) -> list[Attempt]:
     have been at fault then. Who hands in such work again and again keeps it busy, or asks about hidden checks.
     """
     ended = [each for each in attempts if each.status == REFUSED and each.submission][FREE_ENDS:]
-    return [each for each in attempts if (each.status == GRADED and each.released) or each in ended]
+    had = [each for each in attempts if each.status == USED or (each.status == GRADED and each.released)]
+    return [each for each in attempts if each in had or each in ended]
 
 
 def no_room(error: OSError) -> GradebookError | None:
@@ -274,12 +275,13 @@ def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rule
     After an attempt that is graded, the next one is the latest that arrives while the pause lasts, or else the first
     that arrives later. Whatever that one replaces is left out at once, so that few wait, however long the pause is.
     """
+    finished = {each.delivery for each in attempts if each.finished}  # what came of them is written down
+    deliveries = [each for each in deliveries if each.name not in finished]
     by_hand = attempts[0].when if attempts and attempts[0].delivery == COLLECTED else None
     old = tuple(each for each in deliveries if by_hand and each.arrived <= by_hand <= now)
     new = sorted((each for each in deliveries if each not in old), key=lambda each: each.seen)
     left_out = tuple((each, COLLECTED_BEFORE) for each in old)
-    done = [each.when for each in counted(attempts) if each.when]
-    used = len(done) + sum(each.status == USED for each in attempts)
+    done, used = [each.when for each in counted(attempts) if each.when], len(counted(attempts))
     if rules.attempts and used >= rules.attempts:
         why = f"{number(rules.attempts, 'attempt')} can be graded, and you have had them."
         return Turn(None, (*left_out, *((each, why) for each in new)))
@@ -302,6 +304,6 @@ def files_in(folder: Path) -> Iterator[tuple[str, int, int]]:
     for path in sorted(folder.rglob("*")):
         try:
             status = path.lstat()
-        except FileNotFoundError:  # renamed meanwhile, as whoever copies does
+        except OSError:  # renamed meanwhile, as whoever copies does, or out of reach
             continue
         yield path.as_posix(), status.st_mtime_ns, status.st_size

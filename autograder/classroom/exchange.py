@@ -34,7 +34,7 @@ from .archives import CollectionReport
 from .feedback import release_notice
 from .plain_files import NAMELESS, FolderContent, file_kind, open_folder, read_folder, status_in
 from .reader import NOBODY, Reader
-from .rules import now_utc
+from .rules import EARLIEST, LATEST, now_utc
 from .submissions import (
     MOST_BESIDE,
     ODD_ID,
@@ -343,10 +343,11 @@ def changed_at(status: os.stat_result) -> datetime.datetime:
     Raises:
         SubmissionError: the file system, which can be a student's own, says what is no time.
     """
-    try:
-        return datetime.datetime.fromtimestamp(status.st_ctime, datetime.UTC).replace(tzinfo=None)
-    except (ValueError, OverflowError, OSError) as error:
-        raise SubmissionError("the file system says no time of its last change") from error
+    with suppress(ValueError, OverflowError, OSError):
+        changed = datetime.datetime.fromtimestamp(status.st_ctime, datetime.UTC).replace(tzinfo=None)
+        if EARLIEST <= changed <= LATEST:
+            return changed
+    raise SubmissionError("the file system says no time of its last change")
 
 
 def secret_in(found: FolderContent) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -69,16 +70,19 @@ def make_feedback(course: Course, lesson: Lesson) -> Feedback:
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Raise CourseError where this takes more processor time, on the main thread of systems that have such an alarm.
+    """Raise CourseError where this takes more processor time on the main thread, where the system has such an alarm.
 
-    What runs may swallow an exception, so the alarm comes again and again.
+    The alarm counts all threads' time, so it says no more than that it is time to look; and what runs may swallow an
+    exception. So it comes again and again.
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
-    late = threading.Event()
+    late, ends = threading.Event(), time.thread_time() + seconds
 
     def ring(_number: int, _frame: FrameType | None) -> None:
+        if time.thread_time() < ends:
+            return
         late.set()
         raise CourseError(TOO_SLOW)
 

@@ -58,6 +58,8 @@ class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
     JupyterLab's elements, of which there are none here, a place in the order of the tab key.
     """
 
+    optimistic_validation = True  # of the notebook, once, and not after each of the six steps before
+
     def _create_environment(self) -> Environment:
         environment = super()._create_environment()
         environment.bytecode_cache = COMPILED

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import pwd
 import stat
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -22,6 +24,8 @@ FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # without waiting for a pipe's writer
 MOST_LISTED = 10
 NAMELESS = -2  # whose something is that belongs to an id without a name: a user can have thousands of them
+NAMES_SECONDS = 2.0  # for finding out whose many things are: what there is no time for is asked again
+KNOWN_SECONDS = 60.0  # in which it is taken as known whether an id has a name
 KINDS = (
     (stat.S_ISLNK, "a symbolic link"),
     (stat.S_ISDIR, "a folder"),
@@ -188,17 +192,28 @@ def status_in(root: int, name: str) -> os.stat_result:
 
 
 def owners_in(root: int, _name: str, names: Sequence[str]) -> dict[str, int]:
-    """Return the accounts that names in a folder, given by its descriptor, belong to; without those that are gone."""
-    owners, known = {}, dict[int, int]()
+    """Return the accounts that names in a folder, given by its descriptor, belong to; without those that are gone.
+
+    Those that there was no time to ask about are left out too: each id without a name can take a directory service's
+    patience.
+    """
+    owners, ends = {}, time.monotonic() + NAMES_SECONDS
     for name in names:
         with suppress(OSError):
-            uid = status_in(root, name).st_uid
-            owners[name] = known[uid] = known[uid] if uid in known else named(uid)
+            owners[name] = named(status_in(root, name).st_uid)
+        if time.monotonic() > ends:
+            break
     return owners
 
 
 def named(uid: int) -> int:
-    """Return a user id, or what stands for all that have no name."""
+    """Return a user id, or what stands for all that have no name; what is known of one is kept for a while."""
+    return named_at(uid, int(time.monotonic() // KNOWN_SECONDS))
+
+
+@lru_cache(maxsize=2**16)
+def named_at(uid: int, _moment: int) -> int:
+    """Return it as it is at a moment: what knows the names may be away just then."""
     try:
         return pwd.getpwuid(uid).pw_uid
     except KeyError:

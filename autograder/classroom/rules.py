@@ -27,6 +27,8 @@ BEST, LAST = "best", "last"
 COUNTED, EXPLAINED = "counted", "explained"
 SHOWN = "%a %-d %b %Y, %H:%M %Z"
 SECTION = "HandIn"
+# of what times can be: whatever is added to one, nothing overflows
+EARLIEST, LATEST = datetime.datetime(1970, 1, 1), datetime.datetime(9000, 1, 1)
 FREE = 20  # attempts; after them, the pause doubles each time, so that nobody asks about hidden checks for ever
 GRACE = datetime.timedelta(minutes=1)  # after the due date: what arrived in time is copied by then
 UNITS = (("day", 86400), ("hour", 3600), ("minute", 60))
@@ -98,9 +100,8 @@ def rules_of(config: Config, lesson: str, entered: Mapping[str, datetime.datetim
     """
     settings = hand_in_settings(config, lesson)
     zone = zone_named(settings.time_zone)
-    due = utc(settings.due, zone, lesson) if settings.due else None
-    if due is None and entered is not None:
-        due = entered.get(lesson)
+    due = utc(settings.due, zone, lesson) if settings.due else (entered or {}).get(lesson)
+    due = due and min(max(due, EARLIEST), LATEST)
     extensions = {str(student): utc(str(time), zone, lesson) for student, time in settings.extensions.items()}
     rest = (settings.counts, settings.attempts, settings.pause, settings.hidden_checks)
     return Rules(zone, due, extensions, *rest)
@@ -147,10 +148,11 @@ def utc(text: str, zone: datetime.tzinfo, lesson: str) -> datetime.datetime:
     """Return a time that the configuration names. Raises CourseError where it names none."""
     try:
         local = datetime.datetime.fromisoformat(text)
-    except ValueError:
+        aware = local if local.tzinfo else local.replace(tzinfo=zone)
+        moment = aware.astimezone(datetime.UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError):
         raise CourseError(f"{CONFIG_NAME}: {text!r} is not a time for {lesson}, such as 2026-11-30 23:59.") from None
-    aware = local if local.tzinfo else local.replace(tzinfo=zone)
-    return aware.astimezone(datetime.UTC).replace(tzinfo=None)
+    return min(max(moment, EARLIEST), LATEST)
 
 
 def enter_due_date(gradebook: Gradebook, config: Config, lesson: str) -> None:

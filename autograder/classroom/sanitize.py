@@ -52,7 +52,7 @@ MATH_ATTRIBUTES = ["display", "mathvariant", "stretchy", "fence", "form", "accen
 # code and tags are left alone; then $$…$$ on lines of its own, and $…$ within one
 FORMULA = re.compile(r"<(pre|code)\b.*?</\1>|<[^>]*>|\$\$(?P<block>[^$<]+)\$\$|\$(?P<inline>[^$<\n]+)\$", re.DOTALL)
 LONGEST_FORMULA = 1000
-MOST_KEPT, LONGEST_KEPT = 1000, 5000  # texts, and characters of one
+MOST_KEPT, LONGEST_KEPT = 300, 5000  # texts, which is several lessons', and characters of one
 MOST_TAGS = 3000  # the parser takes time with the square of how deep they are nested
 CONTENT_SECURITY_POLICY = (
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '

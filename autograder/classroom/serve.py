@@ -6,6 +6,8 @@ attempt is finished when its record says that its feedback is released, and is g
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import logging
 import time
 from collections import Counter
@@ -43,6 +45,7 @@ from .deliveries import SETTLED_SECONDS, Delivered, Exchange, Inbox, is_everybod
 from .exchange import open_exchange
 from .rules import BEST, Rules, now_utc, rules_by_lesson, rules_now
 from .run import grading_settings, workers
+from .service_log import service_handler
 
 LOG = logging.getLogger(__name__)
 TURN = 10.0  # seconds after a student's turn in which others who wait go first
@@ -52,6 +55,7 @@ HALF_LIFE = 600.0  # seconds in which half of that is forgotten
 TICK = 0.5  # seconds between two looks at what has arrived
 RETRY_SECONDS = 10.0  # between two tries to use the gradebook or the configuration
 AFTER_DUE_SECONDS = 30.0  # between two looks for lessons that became due
+REST_SECONDS = 1.0  # without anything to do, after which memory that is free goes back to the system
 MOST_TRIES = 3
 MOST_HANDED_IN = 500  # of one student, of one lesson: somebody who hands in all the time holds nobody up
 
@@ -89,6 +93,7 @@ def serve(course: Course, jobs: int, options: Mapping[str, Any], say: Say, until
         NoSandboxError: submissions cannot be isolated here, and the options do not allow to go on without that.
         CourseError: the configuration or the gradebook cannot be used.
     """
+    logging.getLogger("autograder").addHandler(service_handler())
     grading_settings(course, options, jobs, None)
     if not unavailable_reason():
         shared_sandbox()
@@ -120,7 +125,7 @@ class HandInService:
         self._tries = Counter[str]()
         self._handed_in, self._began = Counter[LessonOfStudent](), dict[str, float]()
         self._had = dict[str, tuple[float, float]]()  # seconds of grading and writing, by student, and as of when
-        self._looked_for_due = 0.0
+        self._looked_for_due = self._rests = 0.0
         self.finished = 0
         self._known = set[str]()
         for who, names in self._writer.read_finished().items():
@@ -140,7 +145,7 @@ class HandInService:
             if any(self.course.attempts.glob(f"*/{lesson.name}.json")):
                 rules = rules_now(self.course, lesson.name)
                 for delivered in graded_earlier(self.course, lesson, rules.counts == BEST):
-                    self._later.append(Work(delivered, {}, rules))
+                    self._later.append(Work(delivered, {}, rules, again=True))
 
     def work(self) -> None:
         """Look once, and grade what may be graded. All waits while gradebook, configuration or a lesson is no use.
@@ -154,6 +159,7 @@ class HandInService:
                 self.start()
             finally:  # whatever is in the way of one does not keep others' work from being written down
                 self.finish(TICK)
+            self._rest()
         except NoSandboxError:
             raise
         except Exception as error:
@@ -162,6 +168,15 @@ class HandInService:
             why = str(error) if isinstance(error, CourseError) else f"{type(error).__name__}: {one_line(str(error))}."
             self._say(f"{why} Trying again in {RETRY_SECONDS:g} s.")
             time.sleep(RETRY_SECONDS)
+
+    def _rest(self) -> None:
+        """After work, give back what it has taken: the C library keeps some of that, and a little more each time."""
+        if self.waiting:
+            self._rests = time.monotonic() + REST_SECONDS
+        elif self._rests and time.monotonic() > self._rests:
+            self._rests = 0.0
+            gc.collect()
+            give_back_memory()
 
     def look(self) -> None:
         """Note what has arrived, and copy it: what its student does to it from then on changes nothing."""
@@ -188,10 +203,18 @@ class HandInService:
                 busy.add(who[1])
         for work in list(self._later):
             if len(self._running) <= self._jobs and (not work.long or self._leaves_a_worker()):
-                read = self._read(work.delivered, work.rules)
-                if read and work.delivered.lesson.notebook_name in read.files:  # or it was removed meanwhile
-                    self._begin(replace(read, long=work.long))
                 self._later.remove(work)
+                self._begin_later(work)
+
+    def _begin_later(self, work: Work) -> None:
+        """Begin with what others went before, unless it was removed meanwhile; where that cannot be now, it waits."""
+        try:
+            read = self._read(work.delivered, work.rules)
+            if read and work.delivered.lesson.notebook_name in read.files:
+                self._begin(replace(work, files=read.files))
+        except Exception:
+            self._later.append(work)
+            raise
 
     def _take_turn(self, who: LessonOfStudent, rules: Rules) -> bool:
         """Begin with what a student has handed in, if its turn has come; say so. After an error, others go first."""
@@ -269,11 +292,20 @@ class HandInService:
         settings = grading_settings(self.course, self._options, self._jobs, None)
         lesson = work.delivered.lesson
         submission = settings.submission(work.files[lesson.notebook_name], package_of(lesson))
-        self._running[self._pool.submit(self._grade, work, submission)] = work
+        graded = self._pool.submit(self._grade, work, submission)
+        graded.add_done_callback(lambda _: submission.lesson.key.forget(submission.seed))
+        self._running[graded] = work
 
     def _wait_for(self, delivered: Delivered) -> None:
         """Let an attempt wait for its turn."""
         self._waiting.setdefault((delivered.lesson.name, delivered.student), []).append(delivered)
+
+    def _put_back(self, work: Work) -> None:
+        """Let an attempt wait once more; one that was graded before has had its turn, and needs none."""
+        if work.again:
+            self._later.append(replace(work, files={}))
+        else:
+            self._wait_for(work.delivered)
 
     def finish(self, seconds: float) -> None:
         """Write down what is graded and let its student have it; wait a little where nothing is graded yet."""
@@ -291,7 +323,7 @@ class HandInService:
             except Exception as error:
                 self._tries[work.delivered.name] += not is_everybodys(error)
                 if is_everybodys(error) or self._tries[work.delivered.name] < MOST_TRIES:
-                    self._wait_for(work.delivered)
+                    self._put_back(work)
                     raise
                 self._say(f"{escaped(work.delivered.name)}: {one_line(str(error))}. The next start tries it again.")
 
@@ -318,7 +350,7 @@ class HandInService:
             self._writer.refuse(work, error)
             return
         self._say(f"{escaped(delivered.student)}  {delivered.lesson.name}  again: {one_line(str(error))}")
-        self._wait_for(delivered)
+        self._put_back(work)
         time.sleep(TICK)
 
     def _explain_what_is_due(self) -> bool:
@@ -332,3 +364,9 @@ class HandInService:
             return True
         self._looked_for_due = time.monotonic()
         return False
+
+
+def give_back_memory() -> None:
+    """Have memory that is free go back to the system, where the C library is one that can."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -21,6 +21,7 @@ from ..grading.package import LessonPackage
 from ..grading.repair import repair_submission
 from ..paths import Course, Lesson, replace_text
 from .plain_files import listing, open_folder, read_below, read_plain
+from .rules import EARLIEST, LATEST
 
 TIMESTAMP = "timestamp.txt"
 SECRET = "submission_secret.txt"  # by which feedback finds its way back through the exchange
@@ -125,12 +126,12 @@ def handed_in(course: Course, lesson: Lesson, student: str) -> tuple[datetime.da
 
 
 def time_in(text: str) -> datetime.datetime | None:
-    """Return the time that a text of nbgrader's names, UTC; None where it names none."""
+    """Return the time that a text of nbgrader's names, UTC; None where it names none, or one that cannot be."""
     try:
         parsed: datetime.datetime = parse_utc(text)
+        return parsed if EARLIEST <= parsed <= LATEST else None
     except Exception:  # dateutil has many
         return None
-    return parsed
 
 
 def package_with(lesson: Lesson, exercise: str) -> LessonPackage:

@@ -35,7 +35,7 @@ from .computed import AnswerCache, MistakeFingerprints, once
 from .edits import EditError, Mutant, Solution, solutions_in, sources_of
 from .fingerprint import fingerprint
 from .inputs import PUBLIC_SEED
-from .modules import running_lesson
+from .modules import LESSON_CODE, running_lesson
 from .observations import calls_in
 from .repairs import Search
 from .shortcuts import Permission, Shortcut, permissions_in, record_of, shortcuts_in
@@ -185,6 +185,12 @@ class AnswerKey:
     def _targets(self, exercise: str, seed: int) -> list[Target]:
         load_for_meta(self.source.checks)
         return [self._target(check, seed) for check in self.checks_of(exercise)]
+
+    def forget(self, seed: int) -> None:
+        """Drop what was computed for one submission alone, with inputs that no other one has."""
+        with LESSON_CODE:
+            for key in [key for key in self.cache.targets if key[1] in (seed, seed + 1)]:
+                del self.cache.targets[key]
 
     def known(self, exercise: str, seed: int) -> set[str]:
         """Return what honest answers may run and use beyond what is usual: what the solution runs, what is allowed."""

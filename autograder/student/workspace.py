@@ -168,7 +168,7 @@ def close_to_others(course: Course) -> None:
     """
     ipython = Path(os.environ.get("IPYTHONDIR") or Path.home() / ".ipython")
     for folder in (course.root, Path(jupyter_data_dir(), "nbgrader_cache"), ipython):
-        with contextlib.suppress(PermissionError):  # an administrator's, which users share
+        with contextlib.suppress(OSError):  # such as an administrator's, which users share
             folder.mkdir(parents=True, exist_ok=True)
             folder.chmod(0o700)
 

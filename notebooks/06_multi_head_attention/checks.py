@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.checks import Inputs, check, shortcut
+from autograder.checks import Inputs, check, law, shortcut
 
 LAYERS = ("q_proj", "k_proj", "v_proj", "out_proj")
 
@@ -179,3 +179,53 @@ def four_biases(copy_torch_weights: Any, draw: Inputs) -> Any:
         "each parameter is the object that it was before": same,
         "changing the reference afterward leaves the copy alone": own,
     }
+
+
+@law("split_heads")
+def tokens_stay_together(split_heads: Any, draw: Inputs) -> bool:
+    """Every head of a token is made of entries of that token alone."""
+    tokens = torch.arange(5.0).view(1, 5, 1).expand(1, 5, 12)
+    heads = split_heads(tokens.contiguous(), 3)
+    return torch.equal(heads, torch.arange(5.0).view(1, 1, 5, 1).expand(1, 3, 5, 4))
+
+
+@law("MultiHeadAttention")
+def each_head_has_its_entries(attention_class: Any, draw: Inputs) -> bool:
+    """Each head fills D entries of its own in what out_proj reads: what another head looks at does not change them."""
+    module, x = filled(attention_class(12, 3), draw), draw.normal(2, 5, 12)
+    outputs = []
+    for factor in (1, -2):
+        with torch.no_grad():
+            module.q_proj.weight[4:8] *= factor
+            module.out_proj.weight.copy_(torch.eye(12))
+            outputs.append(module(x)[0].flatten(0, 1))
+    changed = (outputs[0] - outputs[1]).abs().gt(1e-6).any(dim=0)
+    return changed.tolist() == [False] * 4 + [True] * 4 + [False] * 4
+
+
+@law("MultiHeadAttention")
+def keys_in_another_order(attention_class: Any, draw: Inputs) -> bool:
+    """Keys and values in another order, both the same, give the same output."""
+    module = filled(attention_class(6, 3), draw).eval()
+    query, key = draw.normal(2, 4, 6), draw.normal(2, 5, 6)
+    turned = module(query, key.flip(1), key.flip(1))[0]
+    return torch.allclose(module(query, key, key)[0], turned, atol=1e-4)
+
+
+@law("MultiHeadAttention")
+def each_sentence_by_itself(attention_class: Any, draw: Inputs) -> bool:
+    """The output of one sentence in a batch does not depend on the other sentences."""
+    module, x = filled(attention_class(6, 3), draw).eval(), draw.normal(2, 4, 6)
+    return torch.allclose(module(x)[0][:1], module(x[:1])[0], atol=1e-4)
+
+
+@law("copy_torch_weights")
+def three_blocks_of_rows(copy_torch_weights: Any, draw: Inputs) -> bool:
+    """The first third of the rows of in_proj_weight belongs to all queries, the second to the keys, the last to the
+    values.
+    """
+    mine, reference = pair(draw, bias=False)
+    copy_torch_weights(mine, reference)
+    layers = (mine.q_proj, mine.k_proj, mine.v_proj)
+    thirds = reference.in_proj_weight.chunk(3)
+    return all(torch.equal(a.weight, b) for a, b in zip(layers, thirds, strict=True))
