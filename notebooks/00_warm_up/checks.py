@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.checks import Inputs, check
+from autograder.checks import Inputs, check, law
 
 
 @check("pairwise_dots", points=1, show=True)
@@ -115,3 +115,19 @@ def all_right(answers: Any) -> dict[str, bool]:
 def six_shapes(shapes: Any, draw: Inputs) -> Any:
     """Six shapes, compared with those that PyTorch finds. The first wrong one is explained."""
     return shapes()
+
+
+@law("pairwise_dots")
+def linear_in_each_row(pairwise_dots: Any, draw: Inputs) -> bool:
+    """A row of `a` that is twice as long has dot products twice as large."""
+    a, b = draw.normal(3, 4), draw.normal(5, 4)
+    return torch.allclose(pairwise_dots(2 * a, b), 2 * pairwise_dots(a, b), atol=1e-4)
+
+
+@law("pairwise_dots")
+def each_batch_by_itself(pairwise_dots: Any, draw: Inputs) -> bool:
+    """The table of one sentence in a batch does not depend on the other sentences."""
+    a, b = draw.normal(2, 3, 4), draw.normal(2, 5, 4)
+    return torch.allclose(
+        pairwise_dots(a, b)[:1], pairwise_dots(a[:1], b[:1]), atol=1e-4
+    )

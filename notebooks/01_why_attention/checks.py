@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.checks import Inputs, check, shortcut
+from autograder.checks import Inputs, check, law, shortcut
 
 NO_SOFT_LOOKUP = shortcut(
     "soft_lookup",
@@ -72,3 +72,45 @@ def contexts_and_weights(additive_attention: Any, draw: Inputs) -> Any:
         draw.normal(2, 4, 2),
     )
     return additive_attention(query, keys, values, *network(draw, 6, 4, 5))
+
+
+@law("soft_lookup")
+def equal_scores(soft_lookup: Any, draw: Inputs) -> bool:
+    """Where all scores are equal, the result is the mean of all values."""
+    value = draw.normal(4, 3)
+    found = soft_lookup(torch.zeros(5, dtype=value.dtype), draw.normal(4, 5), value)
+    return torch.allclose(found, value.mean(dim=0), atol=1e-4)
+
+
+@law("soft_lookup")
+def scores_moved_together(soft_lookup: Any, draw: Inputs) -> bool:
+    """The same number added to all scores, even 5000, changes nothing, at any temperature."""
+    query, key, value = draw.normal(5), draw.normal(4, 5), draw.normal(4, 3)
+    ones = torch.ones(4, 1, dtype=key.dtype)
+    moved = torch.cat([query, 5000 * ones[0]]), torch.cat([key, ones], dim=-1)
+    results = [
+        (soft_lookup(*moved, value, t), soft_lookup(query, key, value, t))
+        for t in (0.5, 1.0, 4.0)
+    ]
+    return all(torch.allclose(a, b, rtol=1e-3, atol=1e-3) for a, b in results)
+
+
+@law("additive_scores")
+def added_and_not_multiplied(additive_scores: Any, draw: Inputs) -> bool:
+    """A key of zeros still has a score: query and key are added before tanh, and not multiplied."""
+    query, key = draw.normal(1, 2, 5), torch.zeros(1, 3, 6, dtype=torch.float64)
+    w_q, w_k, v = network(draw, 7, 5, 6)
+    alone = torch.tanh(query @ w_q.mT) @ v  # (1, 2)
+    found = additive_scores(query, key, w_q, w_k, v)
+    return torch.allclose(found, alone.unsqueeze(-1).expand(1, 2, 3), atol=1e-4)
+
+
+@law("additive_scores")
+def a_score_for_each_pair(additive_scores: Any, draw: Inputs) -> bool:
+    """Row i, column j has the score of query i and key j, which depends on no other query or key."""
+    query, key = draw.normal(1, 3, 5), draw.normal(1, 4, 6)
+    weights = network(draw, 7, 5, 6)
+    part = additive_scores(query[:, :2], key[:, :3], *weights)
+    return torch.allclose(
+        additive_scores(query, key, *weights)[:, :2, :3], part, atol=1e-4
+    )

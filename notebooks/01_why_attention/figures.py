@@ -2,11 +2,26 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
+
+from matplotlib.axes import Axes
 
 from autograder import plot
+from autograder.plot.drawing import BAR, CREAM, EDGE, arrow, block, new_figure, show
 
 READ = {f"h{i}": (i, 0) for i in range(5)}
 CHAIN = [(f"h{i}", f"h{i + 1}") for i in range(4)]
+# the rows of the second diagram, and what they are called
+STATES, MEETS, SCORES, SOFTMAX, WEIGHTS, TIMES = 0, -0.75, -1.5, -2.4, -3.3, -4.15
+CONTEXT, DECODER = -5.4, -6.4
+CAPTIONS = {
+    "states of the\nencoder": STATES,
+    "scores": SCORES,
+    "weights": WEIGHTS,
+    "weight\ntimes state": TIMES,
+    "their sum": CONTEXT,
+}
+MIDDLE, HALF = 2, 0.22  # of the columns, and of a box's height
 
 
 def bottleneck() -> None:
@@ -33,41 +48,65 @@ def bottleneck() -> None:
 
 
 def attention(scores: Sequence[float]) -> None:
-    """Draw one step of a decoder that looks at all of the encoder's states.
+    """Draw one step of a decoder that looks at all of the encoder's states, from the top down.
 
     Args:
         scores: of the five states.
     """
     total = sum(math.exp(score) for score in scores)
     weights = [math.exp(score) / total for score in scores]
-    # equal numbers have boxes of their own
-    scored = {f"{score:g}" + " " * i: (i, -1.0) for i, score in enumerate(scores)}
-    shares = {f"{weight:.2f}" + " " * i: (i, 1.0) for i, weight in enumerate(weights)}
-    sides = {"scores": (-1.5, -1.0), "weights": (-1.5, 1.0)}
-    plot.diagram(
-        READ
-        | scored
-        | shares
-        | sides
-        | {"s0": (2, -2.1), "context": (2, 2.3), "y0": (4, 2.3)},
-        [
-            *CHAIN,
-            ("scores", "weights", 0.25, "softmax"),
-            *(("s0", score, 0.1) for score in scored),
-            *zip(READ, scored, [0.1] * 5, strict=True),
-            *zip(READ, shares, weights, strict=True),
-            *((name, "context", w) for name, w in zip(shares, weights, strict=True)),
-            ("context", "y0"),
-        ],
-        "The state s0 scores every h, and the scores decide how much of it counts",
-        marked=["context"],
-        notes={"y0": "from s0, too"},
-        alt="Five states h0 to h4 in a row. Below them are their scores, "
-        f"{', '.join(f'{score:g}' for score in scores)}, to each of which an arrow leads from its state and one from "
-        "the decoder's state s0. Softmax turns the scores into the weights above the states, "
-        f"{', '.join(f'{w:.2f}' for w in weights)}. From each state an arrow leads through its weight to the context, "
-        "as thick as the weight. The word y0 is written from the context and s0.",
-    )
+    figure = new_figure(5.6, 6.2)
+    axes = figure.subplots()
+    for name, row in CAPTIONS.items():
+        axes.text(-0.5, row, name, ha="right", va="center", fontsize=10)
+    for i, (score, weight) in enumerate(zip(scores, weights, strict=True)):
+        draw_column(axes, i, f"{score:g}", weight)
+    box(axes, MIDDLE, SOFTMAX, "softmax, over all scores together", 4.7)
+    box(axes, MIDDLE, CONTEXT, "context", 1.0, BAR)
+    box(axes, MIDDLE, DECODER, "the decoder writes y0", 2.2)
+    arrow(axes, (MIDDLE, CONTEXT - HALF), (MIDDLE, DECODER + HALF))
+    draw_state(axes)
+    axes.set(xlim=(-1.9, 4.45), ylim=(DECODER - 0.35, 0.35))
+    axes.set_axis_off()
+    title = "The state s0 scores every h,\nand the scores decide how much of it counts"
+    figure.suptitle(title, fontsize=11)
+    alt = "From top to bottom: the encoder's states h0 to h4 in a row. Each meets the decoder's state s0, which a line "
+    alt += f"brings from the left, and gets a score: {', '.join(f'{score:g}' for score in scores)}. All scores enter "
+    alt += f"one softmax, which makes the weights {', '.join(f'{w:.2f}' for w in weights)} of them. Each weight is "
+    alt += "multiplied by its state, and an arrow as thick as the weight leads to the sum of all, the context. The "
+    alt += "decoder writes y0 from the context and s0."
+    show(figure, f"{title}. {alt}".replace("\n", " "))
+
+
+def draw_column(axes: Axes, x: int, score: str, weight: float) -> None:
+    """Draw what becomes of one of the encoder's states on its way to the context."""
+    rows = {STATES: f"h{x}", SCORES: score, WEIGHTS: f"{weight:.2f}", TIMES: f"× h{x}"}
+    for row, text in rows.items():
+        box(axes, x, row, text)
+    for above, below in pairwise((STATES, SCORES, SOFTMAX, WEIGHTS, TIMES)):
+        arrow(axes, (x, above - HALF), (x, below + HALF))
+    if x:
+        arrow(axes, (x - 0.65, STATES), (x - 0.35, STATES))
+    axes.plot(x, MEETS, "o", color=EDGE)
+    end = (MIDDLE + 0.15 * (x - MIDDLE), CONTEXT + HALF)
+    arrow(axes, (x, TIMES - HALF), end, linewidth=0.6 + 7 * weight, mutation_scale=14)
+
+
+def draw_state(axes: Axes) -> None:
+    """Draw the decoder's state, which meets all of the encoder's states and goes to the decoder."""
+    left = -1.6
+    axes.plot([left, 4], [MEETS, MEETS], color=EDGE, linewidth=1.5)
+    axes.plot([left, left], [MEETS, DECODER], color=EDGE, linewidth=1.5)
+    arrow(axes, (left, DECODER), (MIDDLE - 1.1, DECODER))
+    box(axes, left, MEETS, "s0", 0.5)
+
+
+def box(
+    axes: Axes, x: float, y: float, text: str, width: float = 0.7, color: str = CREAM
+) -> None:
+    """Draw a box around a point, with a text in it."""
+    corner, size = (x - width / 2, y - HALF), (width, 2 * HALF)
+    block(axes, corner, size, color, text, fontsize=10, zorder=3)
 
 
 def distance() -> None:

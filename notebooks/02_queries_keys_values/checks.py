@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.checks import Inputs, check, shortcut
+from autograder.checks import Inputs, check, law, shortcut
 
 NO_ATTEND = shortcut(
     "attend",
@@ -115,3 +115,61 @@ def other_lengths(copy_previous_qk: Any, draw: Inputs) -> Any:
     """Other lengths: one position, two, more than six, and 300."""
     lengths = (1, 2, draw.integer(11, 15), 300)
     return [copy_previous_qk(length) for length in lengths]
+
+
+@law("project_qkv")
+def each_token_by_itself(project_qkv: Any, draw: Inputs) -> bool:
+    """The query, key and value of a token depend on no other token."""
+    x, matrices = draw.normal(1, 4, 6), [draw.normal(6, 5) for _ in range(3)]
+    other = torch.cat([x[:, :2], draw.normal(1, 2, 6)], dim=1)
+    pairs = zip(project_qkv(x, *matrices), project_qkv(other, *matrices), strict=True)
+    return all(torch.allclose(a[:, :2], b[:, :2], atol=1e-4) for a, b in pairs)
+
+
+@law("project_qkv")
+def a_matrix_for_each(project_qkv: Any, draw: Inputs) -> bool:
+    """Another matrix for the queries changes the queries, and neither keys nor values."""
+    x, rest = draw.normal(1, 4, 6), [draw.normal(6, 5) for _ in range(2)]
+    first, second = (project_qkv(x, draw.normal(6, 5), *rest) for _ in range(2))
+    same = [torch.allclose(a, b, atol=1e-4) for a, b in zip(first, second, strict=True)]
+    return same == [False, True, True]
+
+
+@law("attention_scores")
+def linear_in_the_query(attention_scores: Any, draw: Inputs) -> bool:
+    """A query twice as long gets scores twice as large, as a dot product does and a distance does not."""
+    query, key = draw.normal(3, 4), draw.normal(5, 4)
+    doubled = attention_scores(2 * query, key)
+    return torch.allclose(doubled, 2 * attention_scores(query, key), atol=1e-4)
+
+
+@law("attention_scores")
+def a_score_for_each_pair(attention_scores: Any, draw: Inputs) -> bool:
+    """The score of a query and a key depends on no other query or key."""
+    query, key = draw.normal(3, 4), draw.normal(5, 4)
+    part = attention_scores(query[:2], key[:3])
+    return torch.allclose(attention_scores(query, key)[:2, :3], part, atol=1e-4)
+
+
+@law("attend")
+def equal_values(attend: Any, draw: Inputs) -> bool:
+    """Where all values are the same vector, every output is that vector: the weights sum to 1."""
+    value = draw.normal(6)
+    output, _ = attend(draw.normal(2, 4), draw.normal(3, 4), value.expand(3, 6))
+    return torch.allclose(output, value.expand(2, 6), atol=1e-4)
+
+
+@law("attend")
+def keys_in_another_order(attend: Any, draw: Inputs) -> bool:
+    """Keys and values in another order, both the same, give the same output."""
+    query, key, value = draw.normal(2, 4), draw.normal(3, 4), draw.normal(3, 6)
+    turned = attend(query, key.flip(0), value.flip(0))
+    return torch.allclose(attend(query, key, value)[0], turned[0], atol=1e-4)
+
+
+@law("attend")
+def each_query_by_itself(attend: Any, draw: Inputs) -> bool:
+    """The output of a query depends on no other query."""
+    query, key, value = draw.normal(2, 4), draw.normal(3, 4), draw.normal(3, 6)
+    alone = attend(query[:1], key, value)
+    return torch.allclose(attend(query, key, value)[0][:1], alone[0], atol=1e-4)

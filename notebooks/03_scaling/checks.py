@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from autograder.checks import Inputs, check, shortcut
+from autograder.checks import Inputs, check, law, shortcut
 
 NO_SOFTMAX_JACOBIAN = shortcut(
     "softmax_jacobian",
@@ -103,7 +103,11 @@ def scatter(results: Any, pairs: int) -> str:
     times = float(spreads.std() / spreads.mean()) * (2 * pairs) ** 0.5
     if times <= 0.6:
         return "as little as for many more pairs"
-    return "as it should" if times < 1.6 else "too much: the pairs are not independent"
+    return (
+        f"as much as for {pairs} independent pairs"
+        if times < 1.6
+        else "too much: the pairs are not independent"
+    )
 
 
 @check("score_std", points=1, summary=as_multiples)
@@ -162,3 +166,45 @@ def two_queries(query_jacobian: Any, draw: Inputs) -> Any:
             heads, draw.normal(2, 3, 6, 5), draw.normal(2, 3, 6, 7), 2.0
         ),
     }
+
+
+@law("scale_scores")
+def linear(scale_scores: Any, draw: Inputs) -> bool:
+    """Scores twice as large are twice as large after scaling: one and the same factor for all scores."""
+    scores = draw.normal(3, 5)
+    doubled = scale_scores(2 * scores, 64)
+    return torch.allclose(doubled, 2 * scale_scores(scores, 64), atol=1e-4)
+
+
+@law("softmax_jacobian")
+def responses_sum_to_zero(softmax_jacobian: Any, draw: Inputs) -> bool:
+    """The responses to one score sum to 0, because what one weight gains the others lose."""
+    sums = softmax_jacobian(draw.normal(5).softmax(dim=-1)).sum(dim=-1)
+    return torch.allclose(sums, torch.zeros_like(sums), atol=1e-4)
+
+
+@law("scaled_attend")
+def a_scale_of_zero(scaled_attend: Any, draw: Inputs) -> bool:
+    """With a scale of 0 all scores are equal, so every output is the mean of the values."""
+    value = draw.normal(3, 7)
+    output, _ = scaled_attend(draw.normal(2, 5), draw.normal(3, 5), value, 0.0)
+    return torch.allclose(output, value.mean(dim=0).expand(2, 7), atol=1e-4)
+
+
+@law("query_jacobian")
+def one_key_has_all(query_jacobian: Any, draw: Inputs) -> bool:
+    """Where one key has all of the weight, no weight can move, so every response is 0."""
+    weights = torch.eye(4, dtype=torch.float64)[:2]
+    found = query_jacobian(weights, draw.normal(4, 3), draw.normal(4, 5), 0.5)
+    return torch.allclose(found, torch.zeros_like(found), atol=1e-4)
+
+
+@law("query_jacobian")
+def keys_moved_together(query_jacobian: Any, draw: Inputs) -> bool:
+    """The same vector added to all keys moves no weight, because each weight gives to or takes from the others.
+    So it changes no response.
+    """
+    weights, key = draw.normal(2, 4).softmax(dim=-1), draw.normal(4, 3)
+    value, moved = draw.normal(4, 5), key + 10 * draw.normal(3)
+    one, other = (query_jacobian(weights, k, value, 0.5) for k in (key, moved))
+    return torch.allclose(one, other, atol=1e-4)

@@ -14,6 +14,7 @@ from autograder.plot.drawing import (
     KEY,
     QUERY,
     VALUE,
+    arrow,
     chip,
     new_figure,
     show,
@@ -48,7 +49,7 @@ def exchanged(runs: Mapping[str, Sequence[float]], title: str, alt: str) -> None
         axes.plot(range(5, len(losses), 10), tens, dash, color=color, linewidth=2)
         ends[name] = tens[-1]
     axes.set(xlabel="step", ylabel="loss", ylim=(0, 3.1))
-    name_ends(axes, len(losses), ends, [color for _, color in looks])
+    name_ends(axes, len(losses) - 5, ends, [color for _, color in looks])
     forward = [Line2D([], [], color=INK, linestyle=dash) for dash in DASHES.values()]
     back = [Line2D([], [], color=color, linewidth=6) for color in COLORS.values()]
     names = [f"forward {name}" for name in DASHES] + [f"back {name}" for name in COLORS]
@@ -74,8 +75,7 @@ def responses(cases: Sequence[Case], tables: Sequence[Tensor], title: str) -> No
         weights = (k @ q).softmax(dim=-1)
         draw_discs(above[i], k, weights, KEY, (-0.9, 2.4))
         draw_discs(below[i], v, weights, VALUE, (-2.3, 2.3))
-        arrow = {"arrowstyle": "-|>", "color": QUERY, "linewidth": 2}
-        above[i].annotate("", q.tolist(), (0, 0), arrowprops=arrow)
+        arrow(above[i], (0, 0), q.tolist(), color=QUERY, linewidth=2, mutation_scale=14)
         output = (weights @ v).tolist()
         below[i].plot(*output, "x", color=INK, markersize=8, markeredgewidth=2)
         shares = " and ".join("½" if w == 0.5 else f"{w:.4f}" for w in weights.tolist())

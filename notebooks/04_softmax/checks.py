@@ -10,7 +10,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from autograder.checks import Inputs, check, shortcut
+from autograder.checks import Inputs, check, law, shortcut
 
 NO_STABLE_SOFTMAX = shortcut(
     "stable_softmax",
@@ -246,3 +246,72 @@ def last_piece_short(streaming_attend: Any, draw: Inputs) -> Any:
             falling.flip(0) - 500, values[:4], 1
         ),
     }
+
+
+@law("stable_softmax")
+def scores_moved_together(stable_softmax: Any, draw: Inputs) -> bool:
+    """The same number added to all scores changes no weight."""
+    scores = draw.normal(3, 5)
+    moved = stable_softmax(scores + 700)
+    return torch.allclose(stable_softmax(scores), moved, rtol=1e-3, atol=1e-4)
+
+
+@law("temperature_softmax")
+def scores_moved_together_at_a_temperature(
+    temperature_softmax: Any, draw: Inputs
+) -> bool:
+    """The same number added to all scores changes no weight, whatever the temperature."""
+    scores = (8 * draw.normal(3, 5)).round() / 8
+    pairs = [
+        (temperature_softmax(scores, t), temperature_softmax(scores + 3000, t))
+        for t in (0.5, 1.0, 50.0)
+    ]
+    return all(torch.allclose(a, b, rtol=1e-3, atol=1e-3) for a, b in pairs)
+
+
+@law("temperature_softmax")
+def the_largest_wins(temperature_softmax: Any, draw: Inputs) -> bool:
+    """At a temperature of 0.00001 the largest score has nearly all of the weight, in half precision too."""
+    weights = temperature_softmax(torch.tensor([1.0, 3.0, 2.0]).half(), 1e-5)
+    return torch.allclose(weights.float(), torch.tensor([0.0, 1.0, 0.0]), atol=1e-3)
+
+
+@law("temperature_softmax")
+def twice_the_scores(temperature_softmax: Any, draw: Inputs) -> bool:
+    """Scores twice as large at twice the temperature have the same weights."""
+    scores = draw.normal(3, 5)
+    one, other = temperature_softmax(scores, 0.7), temperature_softmax(2 * scores, 1.4)
+    return torch.allclose(one, other, atol=1e-4)
+
+
+@law("attention_entropy")
+def even_weights_have_more(attention_entropy: Any, draw: Inputs) -> bool:
+    """Weights of 0.9 and 0.1 have a smaller entropy than 0.6 and 0.4, and those a smaller one than 0.5 and 0.5."""
+    weights = torch.tensor([[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]], dtype=torch.float64)
+    low, middle, high = attention_entropy(weights).tolist()
+    return low < middle < high
+
+
+@law("streaming_attend")
+def pieces_of_any_size(streaming_attend: Any, draw: Inputs) -> bool:
+    """Pieces of any size give the same result, all keys in one piece as well."""
+    scores, values = draw.normal(6), draw.normal(6, 4)
+    one, three, all_of_them = (streaming_attend(scores, values, c) for c in (1, 3, 6))
+    alike = torch.allclose(one, three, atol=1e-4)
+    return alike and torch.allclose(three, all_of_them, atol=1e-4)
+
+
+@law("streaming_attend")
+def every_key_counts(streaming_attend: Any, draw: Inputs) -> bool:
+    """With equal scores every value counts the same, also those of a last piece that is shorter."""
+    values = draw.normal(7, 4)
+    mixed = streaming_attend(torch.zeros(7, dtype=values.dtype), values, 3)
+    return torch.allclose(mixed, values.mean(dim=0), atol=1e-4)
+
+
+@law("streaming_attend")
+def keys_in_another_order(streaming_attend: Any, draw: Inputs) -> bool:
+    """The order in which the keys come changes nothing."""
+    scores, values = draw.normal(6), draw.normal(6, 4)
+    turned = streaming_attend(scores.flip(0), values.flip(0), 2)
+    return torch.allclose(streaming_attend(scores, values, 2), turned, atol=1e-4)

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.checks import Inputs, check, shortcut
+from autograder.checks import Inputs, check, law, shortcut
 
 NO_MASKED_SOFTMAX = shortcut(
     "masked_softmax",
@@ -252,3 +252,68 @@ def small_holes(leaks: Any, draw: Inputs) -> Any:
         "noise in the last digits": leaks(noisy, 6, 4),
         "a view of the last token": leaks(last_token_everywhere, 6, 4),
     }
+
+
+@law("causal_mask")
+def one_key_more_each(causal_mask: Any, draw: Inputs) -> bool:
+    """Each query sees one key more than the query before it, and the last one sees all of them."""
+    seen = causal_mask(3, 7).sum(dim=-1).tolist()
+    return seen == [5, 6, 7]
+
+
+@law("combine_masks")
+def none_changes_nothing(combine_masks: Any, draw: Inputs) -> bool:
+    """None among the masks changes nothing, and nothing but None is None."""
+    mask = rule(draw, 2, 3)
+    combined = combine_masks(None, mask, None)
+    return combine_masks(None, None) is None and torch.equal(combined, mask)
+
+
+@law("combine_masks")
+def both_allow(combine_masks: Any, draw: Inputs) -> bool:
+    """What is allowed is what all masks allow."""
+    one, two = rule(draw, 2, 3), rule(draw, 2, 3)
+    return torch.equal(combine_masks(one, two), one & two)
+
+
+@law("masked_softmax")
+def each_row_by_itself(masked_softmax: Any, draw: Inputs) -> bool:
+    """The weights of a query do not depend on other queries, also where it has nothing to look at and they do."""
+    scores, mask = draw.normal(3, 4), rule(draw, 3, 4, empty=1)
+    rows = [masked_softmax(scores[i : i + 1], mask[i : i + 1]) for i in range(3)]
+    return torch.allclose(masked_softmax(scores, mask), torch.cat(rows), atol=1e-4)
+
+
+@law("masked_softmax")
+def scores_moved_together(masked_softmax: Any, draw: Inputs) -> bool:
+    """The same number added to all scores, even -20000 or -3e9, changes no weight."""
+    scores, mask = (8 * draw.normal(3, 4)).round() / 8, rule(draw, 3, 4)
+    moved = [masked_softmax(scores + number, mask) for number in (0, -20_000, -3e9)]
+    return all(torch.allclose(moved[0], each, atol=1e-4) for each in moved[1:])
+
+
+@law("scaled_dot_product_attention")
+def hidden_keys_change_nothing(attention: Any, draw: Inputs) -> bool:
+    """What a hidden key and its value hold changes nothing."""
+    query, key, value = draw.normal(3, 4), draw.normal(5, 4), draw.normal(5, 2)
+    mask = rule(draw, 5).expand(3, 5)
+    hidden = ~mask[0].unsqueeze(-1)
+    other = key.masked_fill(hidden, 30.0), value.masked_fill(hidden, -50.0)
+    one, two = attention(query, key, value, mask)[0], attention(query, *other, mask)[0]
+    return torch.allclose(one, two, atol=1e-4)
+
+
+@law("scaled_dot_product_attention")
+def an_empty_query_gets_zeros(attention: Any, draw: Inputs) -> bool:
+    """A query with nothing to look at gets weights and an output of 0, whatever the other queries see."""
+    query, key, value = draw.normal(3, 4), draw.normal(5, 4), draw.normal(5, 2)
+    results = attention(query, key, value, rule(draw, 3, 5, empty=1))
+    return all(not each[1].any() for each in results)
+
+
+@law("scaled_dot_product_attention")
+def equal_values(attention: Any, draw: Inputs) -> bool:
+    """Where all values are the same vector, every output is that vector: the weights sum to 1."""
+    value = draw.normal(2)
+    output, _ = attention(draw.normal(3, 4), draw.normal(5, 4), value.expand(5, 2))
+    return torch.allclose(output, value.expand(3, 2), atol=1e-4)

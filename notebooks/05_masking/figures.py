@@ -10,7 +10,7 @@ from torch import Tensor
 from autograder.plot.drawing import (
     BAR,
     CREAM,
-    EDGE,
+    arrow,
     block,
     new_figure,
     show,
@@ -59,7 +59,7 @@ def way(hide: Callable[[Tensor], Tensor]) -> tuple[list[Tensor], list[Tensor]]:
     return [stage.detach() for stage in stages], [stage.grad for stage in stages]
 
 
-def draw_row(axes: Axes, y: float, tensors: Sequence[Tensor], arrow: str) -> None:
+def draw_row(axes: Axes, y: float, tensors: Sequence[Tensor], head: str) -> None:
     """Draw three numbers per stage, those that are nan on dark, and arrows between the stages."""
     for i, numbers in enumerate(tensors):
         for j, number in enumerate(numbers.tolist()):
@@ -72,13 +72,8 @@ def draw_row(axes: Axes, y: float, tensors: Sequence[Tensor], arrow: str) -> Non
                 f"{number:g}".replace("-inf", "−∞"),
             )
         if i:
-            look = {"arrowstyle": arrow, "color": EDGE, "linewidth": 1.5}
-            axes.annotate(
-                "",
-                (STEP * i - 0.1, y + 0.5),
-                (STEP * i - 1.3, y + 0.5),
-                arrowprops=look,
-            )
+            start, end = (STEP * i - 1.3, y + 0.5), (STEP * i - 0.1, y + 0.5)
+            arrow(axes, start, end, arrowstyle=head)
 
 
 def words(numbers: Tensor) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.checks import Inputs, check
+from autograder.checks import Inputs, check, law
 
 
 def made_there(make: Any) -> bool:
@@ -109,3 +109,42 @@ def newest_queries(alibi_bias: Any, draw: Inputs) -> Any:
         f"alibi_bias(3, {few}, {few + 3})": alibi_bias(3, few, few + 3),
         f"alibi_bias(6, {more}, {more + 2})": alibi_bias(6, more, more + 2),
     }
+
+
+@law("sinusoidal_positions")
+def distances_alone(sinusoidal_positions: Any, draw: Inputs) -> bool:
+    """The dot product of two positions depends on their distance alone."""
+    table = sinusoidal_positions(9, 6)
+    products = [(table[n:] * table[: 9 - n]).sum(dim=-1) for n in (1, 3)]
+    return all(torch.allclose(p, p[:1].expand_as(p), atol=1e-3) for p in products)
+
+
+@law("apply_rope")
+def lengths_of_pairs(apply_rope: Any, draw: Inputs) -> bool:
+    """A rotation keeps the length of each pair of entries: it mixes the two, and stretches neither."""
+    x = draw.normal(4, 6)
+    before, after = (t.unflatten(-1, (-1, 2)).norm(dim=-1) for t in (x, apply_rope(x)))
+    return torch.allclose(before, after, atol=1e-3)
+
+
+@law("apply_rope")
+def position_zero(apply_rope: Any, draw: Inputs) -> bool:
+    """At position 0 nothing is rotated."""
+    x = draw.normal(1, 6)
+    return torch.allclose(apply_rope(x), x, atol=1e-3)
+
+
+@law("apply_rope")
+def scores_by_distance(apply_rope: Any, draw: Inputs) -> bool:
+    """The score of a rotated query and a rotated key depends on the distance of their positions alone."""
+    query, key = draw.normal(4, 6), draw.normal(5, 6)
+    near, far = (scores_at(apply_rope, query, key, start) for start in (0, 40))
+    return torch.allclose(near, far, atol=1e-3)
+
+
+@law("alibi_bias")
+def bias_by_distance(alibi_bias: Any, draw: Inputs) -> bool:
+    """The last query is at the last key, and each step away from it, to either side, costs the same."""
+    last = alibi_bias(2, 3, 6)[0, -1]
+    steps = last.diff()
+    return bool(last[-1] == 0) and torch.allclose(steps, steps[:1].expand_as(steps))

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from autograder.plot.drawing import BAR, EDGE, INK, PAPER, new_figure, show
+from autograder.plot.drawing import BAR, EDGE, INK, PAPER, arrow, new_figure, show
 
 BROWN = "#a5522d"
 HANDS = (BAR, EDGE)  # few enough to be told apart
@@ -24,7 +24,7 @@ def clocks(
         title: the claim that the figure makes.
         alt: what to see, in a sentence.
     """
-    figure = Figure(figsize=(1.25 * len(places), 1.7), layout="constrained")
+    figure = new_figure(1.25 * len(places), 1.95)
     for column, place in enumerate(places):
         axes = figure.add_subplot(1, len(places), column + 1, aspect="equal")
         axes.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15))
@@ -34,10 +34,7 @@ def clocks(
         for i, speed in enumerate(speeds):
             length = 0.95 - 0.22 * i
             tip = (length * math.cos(speed * place), length * math.sin(speed * place))
-            style = {"arrowstyle": "-|>", "color": HANDS[i], "linewidth": 1.6 + 0.6 * i}
-            axes.annotate(
-                "", tip, (0, 0), arrowprops={**style, "shrinkA": 0, "shrinkB": 0}
-            )
+            arrow(axes, (0, 0), tip, color=HANDS[i], linewidth=1.6 + 0.6 * i)
         axes.set_title(f"place {place}", fontsize=9)
     figure.suptitle(title, fontsize=11)
     show(figure, f"{title}. {alt}")

@@ -9,7 +9,7 @@ import wrong
 from torch import Tensor, nn
 from wrong import Attention, Mask
 
-from autograder.checks import Inputs, black_box, check
+from autograder.checks import Inputs, black_box, check, law
 
 MOST_NAMED = 4
 LONGEST = 8
@@ -301,3 +301,102 @@ def a_single_head(repaired: Any, draw: Inputs) -> Any:
 def several_heads(repaired: Any, draw: Inputs) -> Any:
     """Three heads: two sentences of four tokens."""
     return filled(repaired(6, 3), draw)(draw.normal(2, 4, 6))
+
+
+@law("max_difference")
+def nan_in_both(max_difference: Any, draw: Inputs) -> bool:
+    """Where a result is not finite, the difference is infinite, also where both are NaN in the same place."""
+
+    def broken(query: Tensor, key: Tensor, value: Tensor, mask: Any = None) -> Tensor:
+        return torch.full((*query.shape[:-1], value.size(-1)), float("nan"))
+
+    return max_difference(broken, broken, trials=2, seed=0) == float("inf")
+
+
+@law("find_bugs")
+def any_number_of_axes(find_bugs: Any, draw: Inputs) -> bool:
+    """A softmax along the wrong axis is found, also where it happens only for inputs with two, three or four axes."""
+    return all("softmax_axis" in find_bugs(astray_with(axes)) for axes in (2, 3, 4))
+
+
+def astray_with(axes: int) -> Attention:
+    """Make an attention whose softmax runs along the queries for inputs with so many axes."""
+
+    def attention(
+        query: Tensor, key: Tensor, value: Tensor, mask: Mask = None
+    ) -> Tensor:
+        if query.dim() != axes:
+            return plain_attention(query, key, value, mask)
+        return wrong.scores_of(query, key, mask).softmax(dim=-2) @ value
+
+    return attention
+
+
+@law("find_bugs")
+def one_label_about_masks(find_bugs: Any, draw: Inputs) -> bool:
+    """Of the three labels about masks only the first one that applies is reported."""
+
+    def inverted(
+        query: Tensor, key: Tensor, value: Tensor, mask: Mask = None
+    ) -> Tensor:
+        return plain_attention(query, key, value, None if mask is None else ~mask)
+
+    return find_bugs(inverted) == {"mask_inverted"}
+
+
+@law("find_bugs")
+def the_mask_is_passed_in_too(find_bugs: Any, draw: Inputs) -> bool:
+    """An attention that writes to its mask changes a tensor that was passed in, and does nothing else wrong."""
+
+    def overwriting(
+        query: Tensor, key: Tensor, value: Tensor, mask: Mask = None
+    ) -> Tensor:
+        result = plain_attention(query, key, value, mask)
+        if mask is not None:
+            mask.logical_not_()
+        return result
+
+    return find_bugs(overwriting) == {"mutates_input"}
+
+
+@law("find_bugs")
+def both_dtypes(find_bugs: Any, draw: Inputs) -> bool:
+    """A result in another dtype than the inputs is found, for inputs in float32 and in float64."""
+
+    def always(dtype: torch.dtype) -> Attention:
+        return lambda query, key, value, mask=None: plain_attention(
+            query, key, value, mask
+        ).to(dtype)
+
+    return all("dtype" in find_bugs(always(d)) for d in (torch.float32, torch.float64))
+
+
+@law("find_bugs")
+def several_bugs(find_bugs: Any, draw: Inputs) -> bool:
+    """An attention with two bugs has two labels."""
+
+    def two(query: Tensor, key: Tensor, value: Tensor, mask: Mask = None) -> Tensor:
+        return plain_attention(2 * query, key, value, mask).to(torch.float32)
+
+    return {"scale", "dtype"} <= find_bugs(two)
+
+
+@law("RepairedAttention")
+def each_head_has_its_entries(repaired: Any, draw: Inputs) -> bool:
+    """A head mixes its own entries of the values, and the heads stand side by side in what out_proj reads."""
+    module = filled(repaired(6, 3), draw)
+    with torch.no_grad():
+        module.v_proj.weight[2:4], module.v_proj.bias[2:4] = 0, 0
+        module.out_proj.weight.copy_(torch.eye(6))
+        module.out_proj.bias.zero_()
+        output = module(draw.normal(2, 4, 6))
+    used = output.flatten(0, 1).abs().gt(1e-6).any(dim=0)
+    return used.tolist() == [True] * 2 + [False] * 2 + [True] * 2
+
+
+@law("RepairedAttention")
+def no_later_token(repaired: Any, draw: Inputs) -> bool:
+    """A later token changes no earlier output."""
+    module, x = filled(repaired(6, 3), draw), draw.normal(1, 4, 6)
+    other = torch.cat([x[:, :2], draw.normal(1, 2, 6)], dim=1)
+    return torch.allclose(module(x)[:, :2], module(other)[:, :2], atol=1e-4)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.checks import Inputs, check, shortcut
+from autograder.checks import Inputs, check, law, shortcut
 
 # Byte pairs
 
@@ -462,3 +462,78 @@ def with_prefix_masks_and_head(from_published: Any, draw: Inputs) -> Any:
     """Two blocks with three heads; every name begins with `transformer.`, and there are masks and an lm_head.weight."""
     weights = published(draw, prefix="transformer.", masks=True, head=True)
     return from_published(weights, 3)(drawn_tokens(draw, 11, 2, 7))
+
+
+@law("learn_merges")
+def counted_anew(learn_merges: Any, draw: Inputs) -> bool:
+    """Pairs are counted anew after each merge: one that a merge has used up does not come next."""
+    return learn_merges({"abc": 10, "bc": 1}, 2) == [("b", "c"), ("a", "bc")]
+
+
+@law("split_word")
+def the_pairs_themselves(split_word: Any, draw: Inputs) -> bool:
+    """Only a pair in the list is joined: ("ab", "c") does not join "a" and "bc"."""
+    return split_word("abc", [("b", "c"), ("ab", "c")]) == ["a", "bc"]
+
+
+@law("split_word")
+def the_first_pair(split_word: Any, draw: Inputs) -> bool:
+    """The first pair of the list goes before the second, wherever they are in the word."""
+    return split_word("abc", [("b", "c"), ("a", "b")]) == ["a", "bc"]
+
+
+@law("learning_rate")
+def the_peak(learning_rate: Any, draw: Inputs) -> bool:
+    """The last step of the warm-up and the one after it have the peak: the cosine begins where the warm-up ends."""
+    rates = [learning_rate(n, peak=2.0, warmup=4, total=10) for n in (3, 4)]
+    return all(abs(rate - 2.0) < 1e-6 for rate in rates)
+
+
+@law("learning_rate")
+def the_middle(learning_rate: Any, draw: Inputs) -> bool:
+    """Halfway between the warm-up and the end, the rate is in the middle between peak and floor."""
+    rate = learning_rate(7, peak=2.0, warmup=4, total=10, floor=0.5)
+    return abs(rate - 1.25) < 1e-6
+
+
+@law("learning_rate")
+def equal_parts(learning_rate: Any, draw: Inputs) -> bool:
+    """The warm-up rises in equal parts, the first step having peak / warmup."""
+    rates = [learning_rate(n, peak=2.0, warmup=4, total=10) for n in range(4)]
+    return all(abs(rate - 0.5 * n) < 1e-6 for n, rate in enumerate(rates, 1))
+
+
+@law("parameter_groups")
+def names_decide_nothing(parameter_groups: Any, draw: Inputs) -> bool:
+    """The number of axes decides, and neither a name nor a layer's class does."""
+    model = nn.Module()
+    model.bias_table = nn.Parameter(torch.ones(2, 3))
+    model.norm = nn.Linear(3, 2)
+    model.weight = nn.Parameter(torch.ones(3))
+    decays, rest = (group["params"] for group in parameter_groups(model, 0.1))
+    return all(p.dim() > 1 for p in decays) and all(p.dim() < 2 for p in rest)
+
+
+@law("next_token_probabilities")
+def a_sure_model(next_token_probabilities: Any, draw: Inputs) -> bool:
+    """Where one token has a probability of 0.9, top_p=0.8 keeps that token alone: top_p is a share of the probability
+    and not of the vocabulary.
+    """
+    logits = torch.tensor([0.9, 0.05, 0.03, 0.02]).double().log()
+    kept = next_token_probabilities(logits, top_p=0.8)
+    return torch.equal(kept > 0, torch.tensor([True, False, False, False]))
+
+
+@law("next_token_probabilities")
+def enough_is_kept(next_token_probabilities: Any, draw: Inputs) -> bool:
+    """What top_p keeps has together at least the probability top_p, so the token that reaches it is kept too."""
+    logits = torch.tensor([0.4, 0.3, 0.2, 0.1]).double().log()
+    kept = next_token_probabilities(logits, top_p=0.6)
+    return torch.equal(kept > 0, torch.tensor([True, True, False, False]))
+
+
+@law("from_published")
+def all_blocks_in_order(from_published: Any, draw: Inputs) -> bool:
+    """A file with twelve blocks gives a model with twelve: their numbers are compared as numbers, not as texts."""
+    model = from_published(published(draw, layers=12), 2)
+    return len(model.blocks) == 12

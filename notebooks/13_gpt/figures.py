@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import torch
+from matplotlib.axes import Axes
 from torch import Tensor
 
 from autograder import plot
-from autograder.plot.drawing import BAR, CREAM, INK, new_figure, show
+from autograder.plot.drawing import BAR, CREAM, EDGE, INK, new_figure, show
 
 BARS = 9  # tokens that have one of their own
 # what lesson 9 measured at its twelve heads: the weight one back, and on repetitions
@@ -15,6 +16,11 @@ LESSON_9 = (
     (0.90, 0.91, 0.10, 0.79, 0.06, 0.18, 0.13, 0.06, 0.08, 0.08, 0.06, 0.08),
     (0.00, 0.00, 0.03, 0.01, 0.97, 0.17, 0.43, 0.97, 0.06, 0.13, 0.92, 0.05),
 )
+
+CHANCE = (0.08, 0.03)  # of a head that looks at all tokens alike
+CORNER = {"xlim": (-0.01, 0.26), "ylim": (-0.008, 0.07)}  # where most heads are
+BROWN = "#a5522d"
+BESIDE = {"textcoords": "offset points", "fontsize": 9}
 
 WHOLE = {
     "tokens (B, L)": (0, 6),
@@ -158,26 +164,45 @@ def jobs(found: Tensor, heads: int) -> None:
         found: the two scores of all heads of all blocks, (2, heads of all blocks).
         heads: of one block.
     """
-    figure = new_figure(5.6, 4.6)
+    figure = new_figure(5.6, 5.0)
     axes = figure.subplots()
-    look = {"facecolor": CREAM, "edgecolor": INK, "marker": "s", "s": 45}
-    axes.scatter(*LESSON_9, label="12 heads of lesson 9", **look)
-    name = f"{found.size(1)} heads of this model"
-    axes.scatter(*found.tolist(), color=BAR, s=28, label=name, zorder=3)
+    corner = axes.inset_axes((0.46, 0.42, 0.52, 0.52), **CORNER)
+    for panel in (axes, corner):
+        draw_heads(panel, found)
     for head, (back, repetition) in enumerate(found.T.tolist()):
         if max(back, repetition) > 0.5:
-            words = {"textcoords": "offset points", "fontsize": 9, "color": BAR}
             number = f"{head // heads}.{head % heads}"
-            axes.annotate(number, (back, repetition), (6, 3), **words)
-    beside = {"textcoords": "offset points", "fontsize": 9, "va": "center"}
-    axes.annotate("1.0, 1.3 and 2.2", (0.06, 0.95), (12, 0), **beside)
-    axes.annotate("0.0, 0.1 and 0.3", (0.85, 0), (0, 16), ha="center", **beside)
+            axes.annotate(number, (back, repetition), (6, 3), color=BAR, **BESIDE)
+    axes.annotate("1.0, 1.3 and 2.2", (0.06, 0.95), (8, 0), va="center", **BESIDE)
+    axes.annotate("1.2", (0.13, 0.43), (0, 7), ha="center", **BESIDE)
+    axes.annotate("0.0, 0.1 and 0.3", (0.85, 0), (0, 10), ha="center", **BESIDE)
+    corner.set_title("the corner, enlarged", fontsize=9)
+    corner.tick_params(labelsize=9)
+    axes.indicate_inset_zoom(corner, edgecolor=EDGE)
     axes.set(xlim=(-0.04, 1.08), ylim=(-0.04, 1.08))
     axes.set(xlabel="share of weight one back", ylabel="share of weight on repetitions")
-    axes.legend(loc="upper right", fontsize=9)
+    figure.legend(
+        *axes.get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=3,
+        fontsize=9,
+        frameon=False,
+    )
     title = "A head on the right looks one back, one at the top looks for repetitions"
     figure.suptitle(title, fontsize=11)
-    alt = "A point for each head. Of lesson 9's twelve heads three are far to the right and three at the top. The "
-    alt += f"heads of this model have at most {float(found[0].max()):.2f} of their weight one back and at most "
-    alt += f"{float(found[1].max()):.2f} on repetitions."
+    alt = "A point for each head, and a cross for chance, at 0.08 and 0.03. Of lesson 9's twelve heads three are far "
+    alt += "to the right, three at the top, and head 1.2 halfway to the top. The heads of this model have at most "
+    alt += f"{float(found[0].max()):.2f} of their weight one back and at most {float(found[1].max()):.2f} on "
+    alt += "repetitions. The corner around chance is also drawn enlarged."
     show(figure, f"{title}. {alt}")
+
+
+def draw_heads(axes: Axes, found: Tensor) -> None:
+    """Draw the heads of lesson 9, those of a model, and where a head would be that looks at all tokens alike."""
+    squares = {"facecolor": CREAM, "edgecolor": INK, "marker": "s", "s": 45}
+    axes.scatter(*LESSON_9, label="12 heads of lesson 9", **squares)
+    name = f"{found.size(1)} heads of this model"
+    dots = {"color": BAR, "alpha": 0.6, "linewidth": 0, "s": 32}
+    axes.scatter(*found.tolist(), label=name, zorder=3, **dots)
+    look = {"color": BROWN, "markersize": 10, "markeredgewidth": 2.5, "zorder": 4}
+    axes.plot(*CHANCE, "+", label="chance", **look)
