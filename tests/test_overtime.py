@@ -108,3 +108,16 @@ def test_feedback_says_what_was_not_run_and_why(package, right, names) -> None:
     assert " 1.5 seconds" in told
     assert told.endswith(f" {left} checks were not run, because “{title}” took too long.")
     assert "were not run, because" in json.dumps(made["cells"])
+
+
+def test_cells_leave_time_for_the_checks(package, right) -> None:
+    """Own experiments took all of the time: every exercise had 0 points, and nobody was told."""
+    busy = "import time\nends = time.process_time() + 30\nwhile time.process_time() < ends: pass\n"
+    given = submitted(package, right)
+    notebook = json.loads(given.notebook)
+    own = {"cell_type": "code", "metadata": {}, "source": busy, "outputs": [], "execution_count": None}
+    notebook["cells"] += [{**own, "id": f"own-{n}"} for n in range(2)]
+    limits = Limits(cell_seconds=5.0, total_seconds=6.0)
+    record = record_of(replace(given, notebook=json.dumps(notebook).encode(), limits=limits))
+    assert all(verdict["points"] == verdict["of"] for verdict in record["verdicts"].values())
+    assert "look at the notebook: 1 cell found no time left, because others took all of it" in record["flags"]

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..errors import LongRunError
 from ..judging.answer_key import RunOnCheck
+from ..judging.card import number
 from ..judging.check import Check
 from ..judging.syntax import needs_names_of
 from ..judging.trial import NO_TIME_LEFT
@@ -22,7 +23,7 @@ from .cells import SubmittedNotebook
 from .outputs import MOST_OUTPUTS, clean_outputs
 from .package import LessonPackage, Role
 from .sandbox import BOX_ENDED, BOX_MEMORY, BoxProcess, Limits, OpenLine, SandboxSession, open_session
-from .sandbox.session import error_output
+from .sandbox.session import KEPT_FOR_CHECKS, error_output
 from .submission import Submission
 
 Outcomes = Mapping[str, Mapping[str, Outcome]]
@@ -82,14 +83,22 @@ def ran(notebook: SubmittedNotebook, submission: Submission) -> Iterator[Run]:
                 continue
             hidden = runner.run_hidden()
             both = {name: visible | hidden[name] for name, visible in outcomes.items()}
-            yield Run(submission, notebook, both, tuple(oddities(copies, both)), runner)
-            if submission.patience < most and session.seconds_left < LEAST_SECONDS:
+            odd = tuple(oddities(copies, both, session.cells_left_out))
+            yield Run(submission, notebook, both, odd, runner)
+            if (
+                submission.patience < most
+                and session.seconds_left < LEAST_SECONDS + KEPT_FOR_CHECKS * submission.patience
+            ):
                 raise LongRunError
             return
 
 
-def oddities(copies: Mapping[str, Copies | None], outcomes: Mapping[str, Mapping[str, Outcome]]) -> Iterator[str]:
-    """Yield what a person should know of how an exercise's checks ran."""
+def oddities(
+    copies: Mapping[str, Copies | None], outcomes: Mapping[str, Mapping[str, Outcome]], left_out: int
+) -> Iterator[str]:
+    """Yield what a person should know of how cells and checks ran."""
+    if left_out:
+        yield f"look at the notebook: {number(left_out, 'cell')} found no time left, because others took all of it"
     for exercise, pair in copies.items():
         if pair and any(copy.threads for copy in (pair.visible, pair.hidden) if copy):
             yield f"look at {exercise}: a thread was running when it was checked, and was left behind"

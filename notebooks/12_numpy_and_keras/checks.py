@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from autograder.checks import Inputs, check, shortcut
+from autograder.checks import Inputs, check, law, shortcut
 
 NUMPY_ALONE = shortcut(
     "numpy_attention",
@@ -146,3 +146,36 @@ def several_heads(keras_to_torch: Any, draw: Inputs) -> Any:
     module = torch_module(draw, 6, 3)
     keras_to_torch(keras_weights(draw, 3, 2), module)
     return parameters_of(module)
+
+
+@law("numpy_attention")
+def keys_moved_together(numpy_attention: Any, draw: Inputs) -> bool:
+    """The same vector added to all keys changes nothing, even if scores are then in the thousands: all scores of a
+    query move by the same number.
+    """
+    query, key, value = array(draw, 3, 4), array(draw, 5, 4), array(draw, 5, 2)
+    moved = key + 2000 * np.ones(4)
+    one, other = (numpy_attention(query, k, value) for k in (key, moved))
+    return bool(np.allclose(one, other, atol=1e-3))
+
+
+@law("convert_mask")
+def added_to_scores(convert_mask: Any, draw: Inputs) -> bool:
+    """Scores plus an additive mask stay what they are where a query may look, and are minus infinity elsewhere."""
+    rules = masks(draw)
+    seen = rules["may_attend"]
+    scores = torch.ones(seen.shape)
+    added = scores + convert_mask(seen, "may_attend", "additive")
+    return torch.equal(added, scores.masked_fill(~seen, -torch.inf))
+
+
+@law("keras_to_torch")
+def numbers_of_its_own(keras_to_torch: Any, draw: Inputs) -> bool:
+    """What is copied does not change when Keras's arrays do."""
+    weights, module = keras_weights(draw, 2, 3), torch_module(draw, 6, 2)
+    keras_to_torch(weights, module)
+    before = parameters_of(module)
+    for array_ in weights.values():
+        array_ += 1
+    after = parameters_of(module)
+    return all(torch.equal(before[name], after[name]) for name in before)

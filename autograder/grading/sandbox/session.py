@@ -32,6 +32,8 @@ from .meter import AsleepError, Meter, TimeAllowance
 START_SECONDS = 120.0  # until a process is ready, on a busy computer, too
 COPY_SECONDS, COPY_ATTEMPTS = 5.0, 3
 TRIAL_SECONDS = 5.0  # of computing and of sleep, for a trial that does not watch its own processor time
+KEPT_FOR_CHECKS = 0.2  # of all the time: whoever trains for long beside the exercises is graded all the same
+LEAST_FOR_A_CELL = 0.2  # of that: with less, no cell is begun
 CELLS_FULL_OF_OUTPUT = 2  # all that a page shows: about what may be handed in, and ten times a lesson's own
 SMALL = 64 * 2**10
 SENT_TOO_MUCH = "More came out of it than may, so its Python process was stopped."
@@ -44,9 +46,17 @@ class SubmissionBudget:
     def __init__(self, limits: Limits) -> None:
         self.sessions: list[SandboxSession] = []
         self._left = TimeAllowance(limits.total_seconds, limits.total_seconds)
+        self._for_checks, self.left_out = KEPT_FOR_CHECKS * limits.total_seconds, 0
         self._ends = time.monotonic() + limits.clock_seconds
         self._bytes_left = limits.output_bytes * CELLS_FULL_OF_OUTPUT
         self._unread_left = limits.cell_reply_bytes * CELLS_FULL_OF_OUTPUT
+
+    def for_a_cell(self, seconds: float) -> TimeAllowance:
+        """Return what a cell may use that has so many seconds; nothing of what is kept for checks."""
+        left = self.seconds_left - self._for_checks
+        allowance = self.allowance(min(seconds, left) if left > LEAST_FOR_A_CELL * self._for_checks else 0.0)
+        self.left_out += not allowance
+        return allowance
 
     def allowance(self, seconds: float) -> TimeAllowance:
         """Return what a request may use that has so many seconds, of what all cells and checks may use together."""
@@ -139,6 +149,11 @@ class SandboxSession:
         """What is left of the time that the submission's cells and checks may take together."""
         return self._budget.seconds_left
 
+    @property
+    def cells_left_out(self) -> int:
+        """How many cells found no time left."""
+        return self._budget.left_out
+
     def close(self) -> None:
         """Let the process end."""
         self.lost = self.lost or "It was closed."
@@ -161,9 +176,10 @@ class SandboxSession:
         """Run one cell."""
         most = self._limits.cell_reply_bytes
         request = {"do": "cell", "source": source, "output_bytes": self._limits.output_bytes, "reply_bytes": most}
-        allowance = self._budget.allowance(self._limits.cell_seconds)
+        allowance = self._budget.for_a_cell(self._limits.cell_seconds)
         if not allowance:
-            words = f"All cells together ran for {self._limits.total_seconds:g} seconds; this one was left out."
+            seconds = (1 - KEPT_FOR_CHECKS) * self._limits.total_seconds
+            words = f"All cells together ran for {seconds:g} seconds; this one was left out."
             return CellResult([error_output("SubmissionStopped", words)])
         try:
             return self._budget.read(self._ask(request, allowance, most), self._limits.output_bytes + SMALL)
