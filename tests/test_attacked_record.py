@@ -4,6 +4,7 @@ import builtins
 import contextlib
 import copy
 import inspect
+import json
 import pickle
 import sys
 from collections import UserList
@@ -18,7 +19,7 @@ from torch import Tensor, nn
 
 from autograder.authoring.proofs import refusals
 from autograder.grading.sandbox import server
-from autograder.grading.sandbox.codec import unpack_outcome
+from autograder.grading.sandbox.codec import pack, unpack_outcome
 from autograder.judging.check import recording_returns
 from autograder.judging.intact import classes_changed, remember_classes
 from autograder.judging.operators import (
@@ -237,6 +238,13 @@ def test_a_recorder_calls_no_method_that_somebody_has_put_in_place_of_pytorchs()
 
 @pytest.mark.usefixtures("tensors_patched")
 def test_a_changed_class_is_a_question() -> None:
+    assert questions(lambda: torch.ones(2) + 1) == "changed_class"
+
+
+def test_who_changes_the_class_that_writes_replies_changes_no_reply_and_is_asked(monkeypatch) -> None:
+    before = pack({"ran": ["softmax"]})
+    monkeypatch.setattr(json.JSONEncoder, "encode", lambda encoder, thing: "{}")
+    assert pack({"ran": ["softmax"]}) == before
     assert questions(lambda: torch.ones(2) + 1) == "changed_class"
 
 
