@@ -6,6 +6,7 @@ import copy
 import inspect
 import json
 import pickle
+import socket
 import sys
 from collections import UserList
 from collections.abc import Callable, Iterator
@@ -246,6 +247,14 @@ def test_who_changes_the_class_that_writes_replies_changes_no_reply_and_is_asked
     monkeypatch.setattr(json.JSONEncoder, "encode", lambda encoder, thing: "{}")
     assert pack({"ran": ["softmax"]}) == before
     assert questions(lambda: torch.ones(2) + 1) == "changed_class"
+
+
+def test_who_changes_sockets_changes_no_reply(monkeypatch) -> None:
+    here, there = socket.socketpair()
+    monkeypatch.setattr(socket.socket, "sendall", lambda channel, message: None, raising=False)
+    with here, there:
+        send(here, b"reply")
+        assert receive(there, 100) == b"reply"
 
 
 def test_a_hook_that_is_left_open_is_a_question() -> None:

@@ -13,6 +13,7 @@ from ...errors import SandboxError
 LENGTH = struct.Struct(">Q")
 CREDENTIALS = struct.Struct("3i")  # struct ucred: process, user, group
 SEND_SECONDS = 60.0  # the other side reads at once, or hangs
+SEND_ALL = socket.socket.sendall  # as it is: a cell may change the class
 
 
 Received = TypeVar("Received")
@@ -55,7 +56,7 @@ def send(channel: socket.socket, message: bytes, seconds: float = SEND_SECONDS) 
     """Send one message, in so many seconds at most."""
     try:
         channel.settimeout(seconds)
-        channel.sendall(LENGTH.pack(len(message)) + message)
+        SEND_ALL(channel, LENGTH.pack(len(message)) + message)
     except TimeoutError as error:
         raise TooSlowError("too slow") from error
     except OSError as error:
