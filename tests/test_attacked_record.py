@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from autograder.authoring.proofs import refusals
 from autograder.grading.sandbox import server
+from autograder.grading.sandbox.channel import receive, send
 from autograder.grading.sandbox.codec import pack, unpack_outcome
 from autograder.judging.check import recording_returns
 from autograder.judging.intact import classes_changed, remember_classes
