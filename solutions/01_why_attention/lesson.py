@@ -174,7 +174,7 @@ for length in (2, 8, 16):
     print(f"{length:2} words: first / last = {size[0] / size[-1]:.0e}")
 
 # %% [markdown]
-# With these random numbers, the first of 2 words gets about six tenths of the gradient that the last one gets, and the first of 16 less than a thousandth. So when training begins, a distant word has almost no influence on what is written. But does this stop a model that learns?
+# With these random numbers, the first of 2 words gets about six tenths of the gradient that the last one gets, and the first of 16 less than a thousandth. So when training begins, a distant word has almost no influence on the last state. But does this stop a model that learns?
 #
 # The next function changes one thing at a time. The model reads `read` words and must write the first `first` of them, `times` times over. With `read=16, first=4, times=1`, it reads sixteen words and writes the first four once.
 
@@ -207,7 +207,7 @@ for length in (8, 16):
 #
 # What stopped the model, then? Given 750 steps, it can keep four words over a distance of 16, and it can write 16 words if only four of them are different. What it has not learned, even then, is to *keep* 16 words in one state, and this is the bottleneck.
 #
-# A state of 64 numbers has room for the words. But the model would have to find a way to store them all in one vector, and that is too hard to learn in so few steps. More training moves the limit a little. Attention moves it a long way.
+# A state of 64 numbers has room for the words. But the model would have to find a way to store them all in one vector, and in 750 steps it has not found one for 16 words. What much longer training would do, we have not measured. Attention needed 250 steps.
 #
 # ## By hand
 #

@@ -159,7 +159,7 @@ distances = (pointing - around).norm(dim=-1)
 (-(distances**2) / 2).softmax(dim=-1), (around @ pointing).softmax(dim=-1)
 
 # %% [markdown]
-# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer. A key with a large norm is easy to find, whatever it contains, for every query that points roughly its way. A dot product is also cheaper than a distance, because one matrix product computes all the scores.
+# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer. A key with a large norm is easy to find, whatever it contains, for every query that points roughly its way. A dot product is also a little cheaper than a distance, because the two norms need not be computed.
 #
 # ## In PyTorch
 #
@@ -216,7 +216,7 @@ sat @ w_q, cat @ w_k, cat @ w_v
 # | scores, weights | `(…, L, S)` | 6 × 6 |
 # | output | `(…, L, D_v)` | 6 × 3 |
 #
-# <details><summary>How papers and libraries call these sizes</summary>
+# <details><summary>What papers and libraries call these sizes</summary>
 #
 # | here | Vaswani et al. | PyTorch's documentation | code of GPT-2 |
 # |---|---|---|---|
@@ -432,7 +432,7 @@ reveal("the two rows of 'the'", "the same")
 plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'")
 
 # %% [markdown]
-# The two rows are identical. Both articles have the same row in `x`, so they produce the same query and meet the same keys. The position of a word plays no part. As long as nothing in the rows says where a word is, and every word may look at every other, attention sees a bag of words and not a sentence. (Lesson 5 adds positions to the rows.)
+# The two rows are identical. Both articles have the same row in `x`, so they produce the same query and meet the same keys. The position of a word plays no part. As long as nothing in the rows says where a word is, and every word may look at every other, attention sees a bag of words and not a sentence. (Lesson 7 shows how positions get into the rows.)
 #
 # The rest is what the matrices were made for. *sat* puts 0.83 on *cat*, and *on* puts 0.60 on *mat*. The nouns ask for nothing, so all their scores are 0 and they look at everything equally. And this is what *sat* now carries:
 

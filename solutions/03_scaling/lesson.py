@@ -468,7 +468,7 @@ first = next(step for step, loss in enumerate(losses) if loss < 0.3)
 print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 
 # %% [markdown]
-# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. So dividing by $d$ is not a mistake.
+# They do: in this run, with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. So dividing by $d$ is not a mistake. A model can learn its way out of an average, but hardly out of a saturated softmax.
 #
 # <details><summary>Why four times and not sixteen, and who divides by d</summary>
 #
@@ -498,9 +498,9 @@ print(f"decided queries: {decided.double().mean():.0%}")
 print(f"their share of the squares: {squares[decided].sum() / squares.sum():.0%}")
 
 # %% [markdown]
-# `squares` holds the squared norm of each query's own gradient, because squares can be added up and shared out. Nearly three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 2% of the sum. The undecided quarter contributes 98%. Squares favor what is large, so this is not 98% of the gradient itself, but one quarter of the queries dominates it.
+# `squares` holds the squared norm of each query's own gradient, because squares can be added up and shared out. Nearly three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 2% of the sum. The other 28% contribute 98%. Squares favor what is large, so this is not 98% of the gradient itself, but one quarter of the queries dominates it.
 #
-# Adam moves each entry of a matrix by about the learning rate, however large the gradient is. So the size of the whole gradient does not decide how fast this model learns. But Adam cannot change *whose* gradient it is. The step follows the undecided quarter, and no choice of its size changes that.
+# In its first steps Adam moves each entry of a matrix by about the learning rate, however large the gradient is. So the size of the whole gradient does not decide how fast this model begins to learn. But Adam cannot bring back what is not there. If the decided queries contribute next to nothing, the direction of the step comes mostly from the others. This is a guess so far, which the next experiment tests.
 #
 # This may be the reason, but there is another candidate. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. We need runs that change one of the two at a time.
 #
@@ -556,7 +556,7 @@ figures.exchanged(
 #
 # "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish. It was the largest of all. What vanishes is the gradient of each query that has decided, and such a backward pass is enough to make learning crawl.
 #
-# All of this is one task, one optimizer and 300 steps. From two other starts, and with two other learning rates, A learned and B did not.
+# All of this is one task, one optimizer and 300 steps. From two other starts, and with two other learning rates, it was the same.
 #
 # ### Optional: what is left for the query
 #

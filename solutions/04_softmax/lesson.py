@@ -65,7 +65,7 @@ reveal("multiplying by 10", "the largest gets more")
 # %% [markdown]
 # Softmax depends only on the differences between scores. A shift leaves these differences as they are, whereas a factor above 1 makes them larger and one between 0 and 1 makes them smaller. Here the factor has raised the weight of the third key from a half to 0.983.
 #
-# Why does softmax take exponentials and not, say, squares? The scores 1 and 2 have the squares 1 and 4 and so the weights 0.2 and 0.8. Add 1 to both scores, and the squares are 4 and 9 and the weights 0.31 and 0.69. So with squares a shift changes the weights. With exponentials the ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$, and the shift cancels. Among all continuous functions of the scores, it cancels for exponentials alone.
+# Why does softmax take exponentials and not, say, squares? The scores 1 and 2 have the squares 1 and 4 and so the weights 0.2 and 0.8. Add 1 to both scores, and the squares are 4 and 9 and the weights 0.31 and 0.69. So with squares a shift changes the weights. With exponentials the ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$, and the shift cancels. Among all positive continuous functions of the scores, it cancels for exponentials alone, whatever their base.
 #
 # ## In PyTorch
 #

@@ -370,7 +370,7 @@ reveal("softmax of -inf, -inf, -inf", "nan")
 nothing.softmax(dim=-1), torch.full((3,), -1_000_000_000.0).softmax(dim=-1)
 
 # %% [markdown]
-# Softmax turns all three scores into `nan`, because all exponentials in the formula are 0, and 0/0 is not defined. The loss is a mean over the batch, so a single `nan` makes the whole loss `nan`.
+# Softmax turns all three scores into `nan`, because all exponentials in the formula are 0, and 0/0 is not defined (a softmax that subtracts the largest score first, as lesson 4's does, fails even earlier, at −∞ − (−∞)). The loss is a mean over the batch, so a single `nan` makes the whole loss `nan`.
 #
 # Here are the three tokens from above, with a button for each query and key. Hide the keys of query 1 one by one, and watch where its weight goes:
 

@@ -129,7 +129,7 @@ causal.mutant("everything", hint=1, body="return ones(q_len, k_len, device)",
 causal.mutant("own_key_only", "q_len if k_len is None else k_len", "ones(q_len, k_len, device)",
     "torch.ones(q_len, k_len, dtype=torch.bool, device=device)", "k_len.size(1) - k_len.size(0)",
     "every.tril(k_len - q_len)", "k_len.tril(every) & k_len.triu(every)", hint=2,
-    says="Each query sees only one key and none of the earlier ones. Looking back is allowed.")
+    says="Of the keys that come with the queries, each query sees only its own. Looking back is allowed.")
 causal.mutant("shifted_the_wrong_way", hint=2, body="""
     m = ones(q_len, k_len, device)
     return m.tril(m.size(0) - m.size(1))""", says="The triangle moved the wrong way: with more keys than queries its "

@@ -104,7 +104,7 @@ reveal("one head", "rarely right")
 reveal("two heads", "nearly always right")
 
 # %% [markdown]
-# One head is wrong nine times in ten and two heads are always right, although the two models have the same size and the same training. What can two heads do that one cannot? Compare their weights for the request "places 2 and 5", averaged over the 2000 sequences:
+# One head is wrong nine times in ten, and two heads are right in nearly every case, although the two models have the same size and the same training. What can two heads do that one cannot? Compare their weights for the request "places 2 and 5", averaged over the 2000 sequences:
 
 
 # %%
@@ -156,7 +156,7 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 #
 # For the second digit it would need the rule "name the digit whose weight is ⅓". Suppose that the weights depend on the places alone, and that the matrix treats all digits alike. Let $w$ be the weight of a digit in the mixture, which is ⅔ for the first digit, ⅓ for the second, and 0 for a digit that does not occur.
 #
-# For the second digit to win, the logit must be higher at ⅓ than at ⅔ and at 0. But a matrix can make it only a straight line in $w$. A digit with the whole weight would give some logit $s$ to itself and some logit $t$ to every other digit. In a mixture, a digit of weight $w$ gets its share of $s$ from itself and the rest, $1 - w$, of $t$ from the others. So its logit is $sw + t(1 - w) = (s - t)\,w + t$:
+# For the second digit to win, the logit must be higher at ⅓ than at ⅔ and at 0. But a matrix can make it only a straight line in $w$. Take numbers first. Suppose that a digit that has the whole weight gets the logit 3, and every other digit 0. In a mixture, a digit of weight ⅓ then gets a third of 3, which is 1. With ⅔ it gets 2, and with 0 it gets 0. The larger weight always wins. With $s$ in place of 3 and $t$ in place of 0, the logit is $sw + t(1 - w) = (s - t)\,w + t$, which is a straight line too:
 
 # %%
 figures.no_peak()

@@ -174,7 +174,7 @@ sizes = {
 # %% [markdown]
 # ### The block today
 #
-# The models of recent years have kept this plan and changed details. They leave the biases out. Their feed-forward network is *gated*, as in SwiGLU: one linear map of the token is multiplied, entry by entry, with a smooth function of another. And their norm is *RMSNorm*, which is cheaper, because it divides each token by the root of its mean square without subtracting the mean. Lesson 13 measures what these details are worth. Here is RMSNorm as a single line:
+# The models of recent years have kept this plan and changed details. Many leave most biases out. The feed-forward network of most is *gated*, as in SwiGLU: it makes two linear maps of the token, applies a smooth function to one of them, and multiplies the two entry by entry. And most use *RMSNorm*, which is cheaper than LayerNorm: it does not subtract the mean, and divides each token by the root of its mean square. Lesson 13 measures what these details are worth. Here is RMSNorm as a single line:
 
 # %%
 x = torch.tensor([1.0, 3.0, 5.0, 7.0])
@@ -338,7 +338,7 @@ looks = transformer.cross_attention(model, x)[0].mean(dim=0)  # (10, 18)
 figures.maps(looks, written, text)
 
 # %% [markdown]
-# The year, the name of the month and the day are found in the same regions of both maps. In the lower map the rows of the hyphens are smeared, which does no harm, because they never move. The transformer reads the 2 of the day at the 2. In lesson 1 it was read at the 8, because the recurrent state at the 8 already contained the 2.
+# Most of the weight lies in the same regions of both maps: the year, the name of the month, the day. The transformer is less tidy. While it writes the 1 and the 9, about a fifth of its weight is on the r of january, and for the 2 of the day about a quarter is on the j. It reads this 2 mostly at the 2. In lesson 1 it was read at the 8, where the recurrent state had seen both digits. In the lower map the rows of the hyphens are smeared, which does no harm, because hyphens never move.
 #
 # ### What each part is worth
 #
@@ -618,7 +618,7 @@ for rate in (3e-5, 3e-4, 3e-3, 3e-2, 3e-1):
     print(f"{rate:7.5f}  {[program.step(seed) for seed in range(100)][-1]:.2f}")
 
 # %% [markdown]
-# Two of the five rates learn, two have hardly begun, and the largest never does. With 0.0003 the same program gets there after 1,000 steps (not shown). A rate that is too small may look like a mistake when all it needs is patience. A rate that is too large does not get better by waiting.
+# After 100 steps two of the five rates have learned, two have hardly begun, and the largest is no better than a guess. With 0.0003 the same program gets there after 1,000 steps (not shown). So a rate that is too small may look like a mistake in the program when all it needs is patience. Before you look for a mistake, try one rate that is ten times smaller and one that is ten times larger.
 #
 # The five questions do not find everything. The model without a causal mask passes all of them, because its mistake shows only when it writes on its own. The last word belongs to a measurement of what the model is for.
 #

@@ -353,7 +353,7 @@ print("previous token:", score_back(weights))
 print("induction:     ", score_repeat(weights, periods))
 
 # %% [markdown]
-# Layer 0 has about 0.4 on the token before, layer 1 about 0.85 on repetitions, and neither has much of the other score. Why only 0.4? In the first copy the head writes its notes, but in the second it has stopped, because the second layer needs no more. The 0.85 is held down by the last rows, which have two earlier copies. There the head looks at the one further to the left, while the score counts only the other.
+# Layer 0 has about 0.4 on the token before, layer 1 about 0.85 on repetitions, and neither has much of the other score. Why only 0.4? The figure shows that this head looks one place back in the first copy and hardly ever in the second. Perhaps it has no reason to, because each token that has to be found has its note by then. The 0.85 is held down by the last rows, which have two earlier copies. There the head looks at the one further to the left, while the score counts only the other.
 #
 # ### Take it away
 #
@@ -481,7 +481,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Layer 0 has three previous-token heads, 0.0, 0.1 and 0.3. Above it, 1.0, 1.3 and 2.2 look for repetitions. But a score has no natural threshold, and head 1.2 has 0.43 on repetitions.
+# Layer 0 has three previous-token heads, 0.0, 0.1 and 0.3. Above it, 1.0, 1.3 and 2.2 look for repetitions. These are scores on random strings. On text a head may look elsewhere, as head 1.2 does in the first figure of this lesson, where it looks one place back. Nor has a score a natural threshold, and the same head has 0.43 on repetitions. It goes into the control group below, where it can prove us wrong.
 #
 # The next function takes heads of this model away, with your `ablate_head`, and adds a vector to the output of the attention in place of each. (You need not read it line by line.)
 
@@ -547,7 +547,7 @@ for name in ("0.0", "0.2"):
 reveal("with the mean in its place", "0.0, the stripe")
 
 # %% [markdown]
-# With means, the order is reversed. For the stripe hardly anything has changed, but for the smear the rise has shrunk from 0.071 to 0.005. In this model, then, a constant vector repairs most of the damage of removing the smear. What the loss needs from the stripe depends on the text. Every ablation raises the question "compared with what?", and zero is only one possible answer.
+# With its mean in its place, the smear costs 0.005 instead of 0.071, while for the stripe hardly anything has changed. So a constant vector repairs most of the damage of removing the smear, and almost none of the damage of removing the stripe. (The stripe now costs more than the smear, but only by 0.007, and how much such a difference varies was not measured.) Every ablation raises the question "compared with what?", and zero is only one possible answer.
 #
 # ### Who copies?
 #

@@ -26,7 +26,7 @@ torch.set_flush_denormal(True)
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# **Predict.** With 64 vectors, keeping what was computed makes the stack about twice as fast. With 512 vectors, keeping makes it … (The cell after this one takes some ten seconds.)
+# **Predict.** With 64 vectors, keeping what was computed makes the stack about twice as fast. With 512 vectors, keeping makes it … (The cell after this one takes some ten seconds, and longer on a busy computer.)
 
 # %%
 predict(
@@ -528,7 +528,7 @@ plot.curves(
 # %% [markdown]
 # The slopes are 2 for the plain computation and 1 for your loop, so the room grows with L² in one case and with L in the other. At length 2048 the plain computation's table is 32 times as large as your largest tensor, because it holds the scores of 2048 keys where yours holds those of 64. The *flops* grow with L² in both cases, because every query still meets every key. Only a causal mask saves some, because about half of the blocks are hidden as a whole and can be skipped.
 #
-# What is saved, then, is not arithmetic. The plain computation makes the table three times over, as scores, scaled scores and weights, and each time it carries the table to memory and back. The last line of ratios above says what this is worth on your computer, where a busy moment can double or halve it. On a GPU, whose arithmetic is fast compared with its memory, it can be larger.
+# What is saved, then, is not arithmetic. The plain computation makes the table three times over, as scores, scaled scores and weights, and each time it carries the table to memory and back. The last line of ratios above says what this is worth on your computer. Run that cell again if one line is far from its neighbors, because another program has then disturbed it. On a GPU, whose arithmetic is fast compared with its memory, it can be larger.
 #
 # <details><summary>Which implementation PyTorch takes</summary>
 #

@@ -164,7 +164,7 @@ decode.mutant("masked_after_softmax", ".masked_fill(hidden, -torch.inf)", "", "s
     says="The mask came after softmax, so rows sum to less than 1. Hide the scores first.")
 decode.mutant("window_of_one", "q.new_ones(new, length).triu(length - new + 1).bool()",
     "torch.arange(length) != torch.arange(length - new, length)[:, None]", hint=3,
-    says="Each new token sees only its own key. It may look at all earlier ones as well.")
+    says="Of the new tokens, each sees only itself. It may look at all earlier ones as well.")
 
 repeat = solution("repeat_kv")
 repeat.mutant("tiled", "x.repeat_interleave(n_rep, dim=1)", "x.repeat(1, n_rep, 1, 1)", hint=2,

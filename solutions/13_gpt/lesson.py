@@ -264,7 +264,7 @@ reveal("parameters of GPT-2 small", "124 million")
 #
 # ### The recipe
 #
-# Large and small models are trained by a recipe that has hardly changed in years. Each part is a remedy for one trouble:
+# Large and small models are trained by a recipe whose core has changed little in years. Each part is a remedy for one trouble:
 #
 # - *Warm-up*: the learning rate starts near 0 and rises for a while, because Adam's first steps rest on very few gradients.
 # - *Cosine*: afterward the rate falls along half a cosine, so that the last steps settle where the first ones have led.
@@ -749,7 +749,7 @@ except NotImplementedError:
     print("not yet: exercise 13.3 or 13.6 is still open")
 
 # %% [markdown]
-# Two programs by different authors agree within the rounding of float32. For code like this, there is no stronger evidence.
+# Two programs by different authors agree within the rounding of float32. This is strong evidence. But it is one example, and lesson 11 has shown that an example can miss a bug. Which of the shapes above would let a mistake pass?
 #
 # ### Somebody else's model
 #
