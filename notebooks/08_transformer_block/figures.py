@@ -192,7 +192,7 @@ def maps(weights: Tensor, written: str, read: str) -> None:
         axes.set_title(name, fontsize=10)
         axes.set_ylabel("written")
     axes.set_xlabel("read")
-    title = f"{read} becomes {written}: both models look at the same parts"
+    title = f"{read} becomes {written}: both models look mostly at the same parts"
     figure.suptitle(title, fontsize=11)
     alt = "Two maps, a row for each character that is written. While they write the year both models look at the year. "
     alt += "For the month they look at the letters of the name, and for the day at the day: the recurrent translator "
