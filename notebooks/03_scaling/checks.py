@@ -178,7 +178,14 @@ def linear(scale_scores: Any, draw: Inputs) -> bool:
 
 @law("softmax_jacobian")
 def responses_sum_to_zero(softmax_jacobian: Any, draw: Inputs) -> bool:
-    """The responses to one score sum to 0, because what one weight gains the others lose."""
+    """The responses to one score, a column of the table, sum to 0: what one weight gains the others lose."""
+    sums = softmax_jacobian(draw.normal(5).softmax(dim=-1)).sum(dim=-2)
+    return torch.allclose(sums, torch.zeros_like(sums), atol=1e-4)
+
+
+@law("softmax_jacobian")
+def scores_moved_together(softmax_jacobian: Any, draw: Inputs) -> bool:
+    """Each row sums to 0: a weight responds to all scores together as to none, since only differences count."""
     sums = softmax_jacobian(draw.normal(5).softmax(dim=-1)).sum(dim=-1)
     return torch.allclose(sums, torch.zeros_like(sums), atol=1e-4)
 
