@@ -157,7 +157,9 @@ def test_without_any_metadata_cells_are_known_by_what_they_hold() -> None:
 
 def test_no_attached_picture_of_a_submission_survives() -> None:
     def attach(cells: list[Cell]) -> None:
-        cells.append({"cell_type": "markdown", "source": "![](attachment:a)", "attachments": {"a": {"image/png": "AA"}}})
+        cells.append(
+            {"cell_type": "markdown", "source": "![](attachment:a)", "attachments": {"a": {"image/png": "AA"}}}
+        )
 
     assert "attachments" not in repaired(attach)[-1]
 

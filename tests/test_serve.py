@@ -39,6 +39,7 @@ from autograder.classroom.attempts import (
     read_attempts,
     write_attempts,
 )
+from autograder.classroom.begun import ENDED, MOST_ENDS, Begun
 from autograder.classroom.commands import COMMANDS
 from autograder.classroom.deliveries import Delivered
 from autograder.classroom.exchange import CollectPlainFiles, collect_from_exchange
@@ -490,6 +491,63 @@ def reader(scratch: Course, exchange: Path) -> HandInService:
 
 def running(service: HandInService) -> list[tuple[str, str]]:
     return [(work.delivered.student, work.delivered.lesson.name) for work in service._running.values()]
+
+
+def after_a_kill(service: HandInService) -> HandInService:
+    """Return the service that takes over from one whose process has been killed."""
+    following = HandInService(service.course, NeverDone(), 1, UNSAFE, service.said.append)
+    following.said = service.said
+    following.look()
+    following.start()
+    return following
+
+
+def test_work_during_which_the_service_ends_again_and_again_is_refused(reader: HandInService, exchange: Path) -> None:
+    hand_in(exchange, "mallory", "{}")
+    for _ in range(MOST_ENDS):
+        reader = after_a_kill(reader)
+        assert running(reader) == [("mallory", LESSON)]
+    reader = after_a_kill(reader)
+    assert (running(reader), reader.waiting) == ([], 0)
+    (attempt,) = read_attempts(reader.course, reader.course.lesson(LESSON), "mallory")
+    assert (attempt.status, attempt.note) == (REFUSED, ENDED)
+    assert f"needs a person  {ENDED}" in reader.said[-1]
+
+
+def test_what_ran_when_the_service_ended_runs_alone_after_the_others(reader: HandInService, exchange: Path) -> None:
+    for student in ("ada", "bob"):
+        hand_in(exchange, student, "{}")
+    reader = after_a_kill(reader)
+    assert len(running(reader)) == 2
+    for student in ("zoe", "kim"):
+        hand_in(exchange, student, "{}")
+    reader = after_a_kill(reader)
+    assert sorted(student for student, _ in running(reader)) == ["kim", "zoe"]
+    for _ in range(2):
+        reader._running.clear()
+        reader.start()
+        assert len(running(reader)) == 1
+    assert reader.waiting == 1
+
+
+@pytest.mark.parametrize(("succeeded", "counted"), [(True, False), (False, True)])
+def test_what_succeeds_is_not_held_against_it_any_more(scratch: Course, succeeded: bool, counted: bool) -> None:
+    Begun(scratch).begin("ada's")
+    begun = Begun(scratch)
+    assert begun.ended_one("ada's")
+    begun.begin("ada's")
+    begun.end("ada's", succeeded=succeeded)
+    assert Begun(scratch).ended_one("ada's") is counted
+
+
+def test_a_page_during_which_the_service_ends_again_and_again_is_not_explained(reader: HandInService) -> None:
+    configure(reader.course, "c.HandIn.due = '2026-01-01'\n")
+    for _ in range(MOST_ENDS):
+        Begun(reader.course).begin(f"{LESSON} bob")
+    writer = after_a_kill(reader)._writer
+    writer.withheld = {(LESSON, "bob")}
+    assert writer.explain_one_that_is_due()
+    assert reader.said[-1].endswith(f"not explained until a restart: {ENDED}")
 
 
 def test_one_student_with_many_lessons_holds_up_nobody_else(reader: HandInService, exchange: Path) -> None:

@@ -33,6 +33,7 @@ from .attempts import (
     read_attempts,
     write_attempts,
 )
+from .begun import Begun
 from .deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Files, is_everybodys
 from .exchange import CollectPlainFiles
 from .feedback import (
@@ -87,11 +88,12 @@ class AttemptWriter:
 
     Attributes:
         withheld: whose pages do not explain hidden checks yet.
+        begun: what is being graded, or explained.
     """
 
     def __init__(self, course: Course, exchange: CollectPlainFiles, say: Say) -> None:
         self._course, self._exchange, self._say = course, exchange, say
-        self.withheld = set[LessonOfStudent]()
+        self.withheld, self.begun = set[LessonOfStudent](), Begun(course)
         self._told = dict[str, float]()  # when students were last told that something was left out
         self._prepared: dict[str, LessonPackage] = {}  # lessons that the gradebook knows as they are now
 
@@ -275,7 +277,8 @@ class AttemptWriter:
             if rules[name].explains_hidden(now_utc()):
                 self.withheld.discard((name, student))
                 try:
-                    self._explain(self._course.lesson(name), student, rules[name])
+                    with self.begun.noting(f"{name} {student}"):
+                        self._explain(self._course.lesson(name), student, rules[name])
                 except Exception as error:
                     if is_everybodys(error):
                         self.withheld.add((name, student))

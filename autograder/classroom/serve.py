@@ -117,6 +117,7 @@ class HandInService:
         self._say: Say = lambda text: say(one_line(text))
         self.exchange = open_exchange(course)
         self._writer = AttemptWriter(course, self.exchange, self._say)
+        self._begun = self._writer.begun
         self._sources = (Exchange(course, self.exchange), Inbox(course))
         self._waiting: dict[LessonOfStudent, list[Delivered]] = {}
         self._running: dict[Future[str], Work] = {}
@@ -199,10 +200,10 @@ class HandInService:
         busy |= {work.delivered.student for work in self._later if work.long}
         rules = rules_by_lesson(self.course, {name for name, _ in self._waiting})
         for who in sorted(self._waiting, key=self._since):
-            if len(self._running) <= self._jobs and who[1] not in busy and self._take_turn(who, rules[who[0]]):
+            if self._has_room() and who[1] not in busy and self._take_turn(who, rules[who[0]]):
                 busy.add(who[1])
         for work in list(self._later):
-            if len(self._running) <= self._jobs and (not work.long or self._leaves_a_worker()):
+            if self._has_room(work):
                 self._later.remove(work)
                 self._begin_later(work)
 
@@ -240,9 +241,16 @@ class HandInService:
         first = self._waiting[who][0]
         return max(first.seen, self._began.get(who[1], 0.0) + TURN), first.arrived
 
-    def _leaves_a_worker(self) -> bool:
-        """Say whether one more that takes long leaves a worker to the others, where there are several."""
-        return sum(work.long for work in self._running.values()) < max(1, self._jobs - 1)
+    def _has_room(self, work: Work | None = None) -> bool:
+        """Say whether one more may begin. One that others go before leaves a worker to them, where there are several.
+
+        What was being graded when a process ended runs alone, so that nothing else is held to be the reason.
+        """
+        running = self._running.values()
+        suspects = [each for each in (*running, work) if each and self._begun.ended_one(each.delivered.name)]
+        if (suspects and running) or len(running) > self._jobs:
+            return False
+        return not (work and work.long) or sum(each.long for each in running) < max(1, self._jobs - 1)
 
     def _had_lately(self, student: str) -> float:
         """Return how long a student's submissions have kept this computer busy, the less the longer ago."""
@@ -285,13 +293,19 @@ class HandInService:
             else:
                 self._writer.refuse_unread(delivered, error)
             return None
-        return Work(delivered, files, rules, self._had_lately(delivered.student) > LONG_SECONDS)
+        others_first = self._had_lately(delivered.student) > LONG_SECONDS or self._begun.ended_one(delivered.name)
+        return Work(delivered, files, rules, others_first)
 
     def _begin(self, work: Work) -> None:
         """Have a worker grade it, with inputs that no earlier run has seen."""
         settings = grading_settings(self.course, self._options, self._jobs, None)
         lesson = work.delivered.lesson
         submission = settings.submission(work.files[lesson.notebook_name], package_of(lesson))
+        try:
+            self._begun.begin(work.delivered.name)
+        except CourseError as error:
+            self._writer.refuse(work, error)
+            return
         graded = self._pool.submit(self._grade, work, submission)
         graded.add_done_callback(lambda _: submission.lesson.key.forget(submission.seed))
         self._running[graded] = work
@@ -316,7 +330,7 @@ class HandInService:
         for future in wait(self._running, seconds, FIRST_COMPLETED).done if self._running else ():
             lesson = self._running[future].delivered.lesson
             rules_now(self.course, lesson.name), package_of(lesson)  # these raise while they cannot be used
-            work = self._running.pop(future)
+            work, finished = self._running.pop(future), self.finished
             try:
                 with self._noting(work, time.thread_time):
                     self._write_down(work, future)
@@ -326,6 +340,8 @@ class HandInService:
                     self._put_back(work)
                     raise
                 self._say(f"{escaped(work.delivered.name)}: {one_line(str(error))}. The next start tries it again.")
+            finally:
+                self._begun.end(work.delivered.name, succeeded=self.finished > finished)
 
     def _write_down(self, work: Work, future: Future[str]) -> None:
         try:
