@@ -9,7 +9,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from errno import EACCES, ENOSPC
+from errno import EACCES, EAGAIN, ENOSPC
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -41,16 +41,16 @@ from autograder.classroom.attempts import (
 )
 from autograder.classroom.begun import ENDED, MOST_ENDS, Begun
 from autograder.classroom.commands import COMMANDS
-from autograder.classroom.deliveries import Delivered
+from autograder.classroom.deliveries import Delivered, counted
 from autograder.classroom.exchange import CollectPlainFiles, collect_from_exchange
 from autograder.classroom.feedback import TOO_SLOW, make_feedback
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.reader import Reader
 from autograder.classroom.rules import now_utc, rules_of
 from autograder.classroom.run import grade_lesson
-from autograder.classroom.serve import MOST_TRIES, HandInService, only_one
+from autograder.classroom.serve import MOST_FAULTS, MOST_TRIES, HandInService, only_one
 from autograder.classroom.writer import GradebookWriter
-from autograder.errors import CourseError, GradebookError, ScarcityError
+from autograder.errors import CourseError, GradebookError, SandboxError, ScarcityError
 from autograder.grading.cells import BUDGET
 from autograder.paths import CONFIG_NAME, Course
 
@@ -701,6 +701,28 @@ def test_what_cannot_be_written_about_one_student_is_left(reader, exchange, monk
     assert ["The next start tries it again" in line for line in reader.said] == [True] * (1 - waiting)
 
 
+FAULTS = [ScarcityError(), SandboxError("It was lost."), OSError(EAGAIN, "No process can be started.")]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_while_the_computer_is_at_fault_work_rests_and_nobody_is_told(
+    reader: HandInService, exchange, monkeypatch, fault: Exception
+) -> None:
+    secret, now = hand_in(exchange, "ada", "{}"), time.monotonic()
+    reader.look()
+    for number in range(1, MOST_FAULTS + 1):
+        monkeypatch.setattr(time, "monotonic", lambda number=number: now + 301 * number)
+        reader.start()
+        next(iter(reader._running)).set_exception(fault)
+        assert not page_of(exchange, secret, LESSON).exists()
+        reader.finish(0)
+        reader.start()
+        assert running(reader) == []
+    (attempt,) = read_attempts(reader.course, reader.course.lesson(LESSON), "ada")
+    assert (attempt.status, counted([attempt] * 5)) == (REFUSED, [])
+    assert [line.split("again in ")[1].split()[0] for line in reader.said[:6]] == "10 20 40 80 160 300".split()
+
+
 def test_a_page_that_cannot_be_explained_stops_no_other(reader: HandInService) -> None:
     configure(reader.course, "c.HandIn.due = '2026-01-01'\n")
     reader._writer.withheld = {("01_gone", "ada"), (LESSON, "bob")}
@@ -1123,9 +1145,9 @@ def test_what_is_graded_again_keeps_its_record_until_there_is_another(
     write_attempts(reader.course, lesson, "ada", before)
     earlier = Delivered(lesson, "ada", "a", now_utc(), partial(dict, {lesson.notebook_name: b"{}"}))
     monkeypatch.setattr(serve_module, "graded_earlier", lambda *_: [earlier])
-    monkeypatch.setattr(serve_module, "TICK", 0.0)
+    monkeypatch.setattr(serve_module, "RETRY_SECONDS", 0.0)
     reader.regrade()
-    for _ in range(MOST_TRIES):
+    for _ in range(MOST_FAULTS):
         reader.start()
         (future,) = reader._running
         future.set_exception(ScarcityError())

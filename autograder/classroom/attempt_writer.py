@@ -34,7 +34,7 @@ from .attempts import (
     write_attempts,
 )
 from .begun import Begun
-from .deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Files, is_everybodys
+from .deliveries import COLLECTED, COLLECTED_BEFORE, COMPUTERS_FAULT, Delivered, Files, is_everybodys
 from .exchange import CollectPlainFiles
 from .feedback import (
     NO_PAGE,
@@ -169,7 +169,7 @@ class AttemptWriter:
             if not self._course.submission(lesson, student).parent.exists():
                 store_submission(self._course, lesson, student, work.files)
         self.release_notice(lesson, student, work.files, shown)
-        ran = not isinstance(error, SubmissionError)
+        ran = not isinstance(error, (SubmissionError, *COMPUTERS_FAULT))  # which counts as an attempt
         digest = sha256(work.files[lesson.notebook_name]).hexdigest() if ran else ""
         attempt = Attempt(work.delivered.name, work.arrived.isoformat(), REFUSED, note, digest)
         write_attempts(self._course, lesson, student, attempt)

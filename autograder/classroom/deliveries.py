@@ -11,7 +11,7 @@ from errno import EDQUOT, EIO, ENOSPC, EROFS
 from functools import partial
 from pathlib import Path
 
-from ..errors import CourseError, GradebookError, NoSandboxError, SubmissionError, one_line
+from ..errors import CourseError, GradebookError, NoSandboxError, SandboxError, ScarcityError, SubmissionError, one_line
 from ..judging.card import number
 from ..paths import Course, Lesson
 from .attempts import GRADED, REFUSED, USED, Attempt, course_of_copy
@@ -34,6 +34,7 @@ COPIED_SECONDS = 2.0  # a file in the inbox that has not changed for so long has
 COLLECTED = "collected by hand"  # before a lesson was graded at hand-in
 COLLECTED_BEFORE = "It was collected before."
 NO_ROOM = (ENOSPC, EDQUOT, EIO, EROFS)  # nobody's attempt can be written down
+COMPUTERS_FAULT = (ScarcityError, SandboxError, OSError)  # while an attempt was graded or written down
 FREE_ENDS = 2
 ASIDE = ".inbox"  # no student's id begins with a dot
 

@@ -28,7 +28,6 @@ from ..errors import (
     GradebookError,
     LongRunError,
     NoSandboxError,
-    ScarcityError,
     SubmissionError,
     command,
     escaped,
@@ -41,7 +40,7 @@ from ..paths import Course
 from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work, graded_earlier
 from .attempts import remove_copy
 from .database import Claim
-from .deliveries import SETTLED_SECONDS, Delivered, Exchange, Inbox, is_everybodys, next_turn, no_room
+from .deliveries import COMPUTERS_FAULT, SETTLED_SECONDS, Delivered, Exchange, Inbox, is_everybodys, next_turn, no_room
 from .exchange import open_exchange
 from .rules import BEST, Rules, now_utc, rules_by_lesson, rules_now
 from .run import grading_settings, workers
@@ -53,10 +52,11 @@ SHORT_SECONDS = 20.0  # of processor time: what needs more waits for all others,
 LONG_SECONDS = 60.0  # of grading and writing, lately: whatever comes from who has had more waits in the same way
 HALF_LIFE = 600.0  # seconds in which half of that is forgotten
 TICK = 0.5  # seconds between two looks at what has arrived
-RETRY_SECONDS = 10.0  # between two tries to use the gradebook or the configuration
+RETRY_SECONDS = 10.0  # between two tries to use the gradebook or the configuration, and the first two to grade
 AFTER_DUE_SECONDS = 30.0  # between two looks for lessons that became due
 REST_SECONDS = 1.0  # without anything to do, after which memory that is free goes back to the system
-MOST_TRIES = 3
+LONGEST_REST = 300.0  # of a student between two tries to grade, while the computer is at fault
+MOST_TRIES, MOST_FAULTS = 3, 15  # the second takes nearly an hour
 MOST_HANDED_IN = 500  # of one student, of one lesson: somebody who hands in all the time holds nobody up
 
 
@@ -123,7 +123,7 @@ class HandInService:
         self._running: dict[Future[str], Work] = {}
         # for when nobody waits, without its files, which would fill the memory: what takes long, what was graded before
         self._later: list[Work] = []
-        self._tries = Counter[str]()
+        self._tries, self._faults, self._rest_until = Counter[str](), Counter[str](), dict[str, float]()
         self._handed_in, self._began = Counter[LessonOfStudent](), dict[str, float]()
         self._had = dict[str, tuple[float, float]]()  # seconds of grading and writing, by student, and as of when
         self._looked_for_due = self._rests = 0.0
@@ -198,12 +198,13 @@ class HandInService:
         """Begin to grade what may be graded now, one of each student's at a time, fairly."""
         busy = {work.delivered.student for work in self._running.values()}
         busy |= {work.delivered.student for work in self._later if work.long}
+        resting = {student for student, until in self._rest_until.items() if time.monotonic() < until}
         rules = rules_by_lesson(self.course, {name for name, _ in self._waiting})
         for who in sorted(self._waiting, key=self._since):
-            if self._has_room() and who[1] not in busy and self._take_turn(who, rules[who[0]]):
+            if self._has_room() and who[1] not in busy | resting and self._take_turn(who, rules[who[0]]):
                 busy.add(who[1])
         for work in list(self._later):
-            if self._has_room(work):
+            if work.delivered.student not in resting and self._has_room(work):
                 self._later.remove(work)
                 self._begin_later(work)
 
@@ -351,7 +352,7 @@ class HandInService:
             raise
         except LongRunError:
             self._later.append(replace(work, files={}, long=True))
-        except (ScarcityError, OSError) as error:
+        except COMPUTERS_FAULT as error:
             if isinstance(error, OSError) and future.exception() is None and (away := no_room(error)):
                 raise away from error
             self._again(work, error)
@@ -359,15 +360,17 @@ class HandInService:
             self._writer.refuse(work, error)
 
     def _again(self, work: Work, error: Exception) -> None:
-        """Grade it once more: the computer was at fault. After some tries, a person has to look."""
+        """Grade it once more, later each time: the computer was at fault. In the end, a person has to look."""
         delivered = work.delivered
-        self._tries[delivered.name] += 1
-        if self._tries[delivered.name] >= MOST_TRIES:
+        self._faults[delivered.name] += 1
+        faults = self._faults[delivered.name]
+        if faults >= MOST_FAULTS:
             self._writer.refuse(work, error)
             return
-        self._say(f"{escaped(delivered.student)}  {delivered.lesson.name}  again: {one_line(str(error))}")
+        rest, why = min(RETRY_SECONDS * 2 ** (faults - 1), LONGEST_REST), one_line(str(error))
+        self._rest_until[delivered.student] = time.monotonic() + rest
+        self._say(f"{escaped(delivered.student)}  {delivered.lesson.name}  again in {rest:g} s: {why}")
         self._put_back(work)
-        time.sleep(TICK)
 
     def _explain_what_is_due(self) -> bool:
         """Release one page that may explain hidden checks by now; say whether there was one.
