@@ -720,7 +720,7 @@ def test_while_the_computer_is_at_fault_work_rests_and_nobody_is_told(
         assert running(reader) == []
     (attempt,) = read_attempts(reader.course, reader.course.lesson(LESSON), "ada")
     assert (attempt.status, counted([attempt] * 5)) == (REFUSED, [])
-    assert [line.split("again in ")[1].split()[0] for line in reader.said[:6]] == "10 20 40 80 160 300".split()
+    assert [line.split("again in ")[1].split()[0] for line in reader.said[:6]] == ["10", "20", "40", "80", "160", "300"]
 
 
 def test_a_page_that_cannot_be_explained_stops_no_other(reader: HandInService) -> None:
