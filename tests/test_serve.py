@@ -9,7 +9,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from errno import EACCES, EAGAIN, ENOSPC
+from errno import EACCES, EAGAIN, ENOSPC, ESTALE
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -45,6 +45,7 @@ from autograder.classroom.deliveries import Delivered, counted
 from autograder.classroom.exchange import CollectPlainFiles, collect_from_exchange
 from autograder.classroom.feedback import TOO_SLOW, make_feedback
 from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.plain_files import read_folder, status_in
 from autograder.classroom.reader import Reader
 from autograder.classroom.rules import now_utc, rules_of
 from autograder.classroom.run import grade_lesson
@@ -772,6 +773,32 @@ def test_work_that_a_look_could_not_read_is_read_at_the_next(reader: HandInServi
         reader.look()
     reader.look()
     assert reader.waiting == 1
+
+
+@pytest.mark.parametrize("step", [status_in, read_folder])
+def test_work_whose_file_system_is_away_for_a_while_is_graded(reader, exchange, monkeypatch, step) -> None:
+    real, lesson = Reader.ask, reader.course.lesson(LESSON)
+
+    def ask(self, function, *given):
+        if function is step:
+            raise OSError(ESTALE, "Stale file handle")
+        return real(self, function, *given)
+
+    secret = hand_in(exchange, "ann", "{}")
+    monkeypatch.setattr("autograder.classroom.deliveries.FRESH_SECONDS", -1.0)
+    with monkeypatch.context() as patched:
+        patched.setattr("autograder.classroom.serve.SETTLED_SECONDS", -1.0)
+        patched.setattr("autograder.classroom.deliveries.UNANSWERED_SECONDS", -1.0, raising=False)
+        patched.setattr(Reader, "ask", ask)
+        for _ in range(3):
+            reader.look()
+            reader.start()
+    assert (running(reader), read_attempts(reader.course, lesson, "ann")) == ([], [])
+    assert not page_of(exchange, secret, LESSON).exists()
+    assert "Stale file handle" in reader.said[0]
+    reader.look()
+    reader.start()
+    assert running(reader) == [("ann", LESSON)]
 
 
 STEPS = ["attempt_writer.AttemptWriter.attempts_of", "serve.grading_settings"]

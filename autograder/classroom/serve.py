@@ -29,6 +29,7 @@ from ..errors import (
     LongRunError,
     NoSandboxError,
     SubmissionError,
+    UnansweredError,
     command,
     escaped,
     one_line,
@@ -291,11 +292,20 @@ class HandInService:
         except SubmissionError as error:
             if time.monotonic() < delivered.seen + SETTLED_SECONDS:
                 self._wait_for(delivered)
+            elif isinstance(error, UnansweredError):
+                self._look_later(delivered, error)
             else:
                 self._writer.refuse_unread(delivered, error)
             return None
         others_first = self._had_lately(delivered.student) > LONG_SECONDS or self._begun.ended_one(delivered.name)
         return Work(delivered, files, rules, others_first)
+
+    def _look_later(self, delivered: Delivered, error: UnansweredError) -> None:
+        """Take what cannot be read now for something that has not arrived."""
+        self._say(f"left out   {escaped(delivered.name)}: {error}. It is looked at again.")
+        self._known.discard(delivered.name)
+        self._handed_in[delivered.lesson.name, delivered.student] -= 1
+        self._sources[0].wait_for([delivered.name])
 
     def _begin(self, work: Work) -> None:
         """Have a worker grade it, with inputs that no earlier run has seen."""
