@@ -76,6 +76,10 @@ class SubmissionError(CourseError):
     """A submission that cannot be graded as it is; a person has to look at it."""
 
 
+class UnansweredError(SubmissionError):
+    """A submission that cannot be read now: the file system that it is on does not answer, or says no use."""
+
+
 class SandboxError(CourseError):
     """The process that runs a submission's code was lost."""
 

@@ -13,7 +13,7 @@ import pytest
 from autograder.classroom import reader as reader_module
 from autograder.classroom.plain_files import open_folder, read_folder, status_in
 from autograder.classroom.reader import MOUNTED, NO_ANSWER, Reader, is_mounted
-from autograder.errors import SubmissionError
+from autograder.errors import SubmissionError, UnansweredError
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_what_does_not_answer_is_left_alone_and_the_next_one_is_read(pipe: int, 
     (tmp_path / "ada" / "a.ipynb").write_text("{}")
     reader = Reader(0.2)
     for _ in range(2):  # the second time at once
-        with pytest.raises(SubmissionError, match=NO_ANSWER):
+        with pytest.raises(UnansweredError, match=NO_ANSWER):
             reader.ask(os.read, pipe, 1)
     with open_folder(tmp_path) as folder:
         found = reader.ask(read_folder, folder, "ada", {"a.ipynb": 10, "none": 10}, os.getuid())
@@ -64,7 +64,7 @@ def test_a_process_that_is_killed_is_replaced(tmp_path: Path, monkeypatch) -> No
         reader.ask(os.fpathconf, folder, "PC_NAME_MAX")
         started[0].kill()
         started[0].wait()
-        with pytest.raises(SubmissionError, match="has ended"):
+        with pytest.raises(UnansweredError, match="has ended"):
             reader.ask(os.fpathconf, folder, "PC_NAME_MAX")
         assert reader.ask(os.fpathconf, folder, "PC_NAME_MAX") > 0
     reader._end()

@@ -2,6 +2,7 @@
 
 import re
 import time
+import tracemalloc
 
 import pytest
 from nbconvert.exporters import HTMLExporter
@@ -11,7 +12,7 @@ from nbgrader.server_extensions.formgrader import handlers
 
 from autograder.authoring.nbgrader_course import load_config
 from autograder.authoring.notebook import read_notebook
-from autograder.classroom.rendering import ALLOWANCE, CUT, KEY
+from autograder.classroom.rendering import ALLOWANCE, CUT, KEY, PICTURE
 from autograder.grading.cells import BUDGET
 from autograder.grading.grade import RUBRIC_TAG
 from autograder.grading.outputs import LONGEST
@@ -147,3 +148,29 @@ def test_a_table_of_a_student_has_none(formgrader: HTMLExporter) -> None:
     text, _, _ = page_of(formgrader, [new_markdown_cell(RUBRIC)])
     assert "Keys decide how much" in text
     assert "document.currentScript" not in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![sketch](attachment:a)",
+        "![](&#97;ttachment:zz)",
+        "![](data:image/png;base64,AAAA)",
+        '<IMG src="attachment:a">',
+    ],
+)
+def test_where_a_picture_is_the_page_says_so(formgrader: HTMLExporter, text: str) -> None:
+    answer = new_markdown_cell(f"My sketch: {text} It shows all.", attachments={"a": {"image/png": "AAAA"}})
+    page, *_ = page_of(formgrader, [answer])
+    assert f"My sketch: {PICTURE} It shows all." in page
+
+
+def test_a_picture_that_is_shown_often_costs_no_memory(formgrader: HTMLExporter) -> None:
+    cell = new_markdown_cell("![][r]\n" * 50 + "\n[r]: attachment:a\n", attachments={"a": {"image/png": "A" * 2**20}})
+    tracemalloc.start()
+    try:
+        page, *_ = page_of(formgrader, [cell])
+        assert tracemalloc.get_traced_memory()[1] < 20 * 2**20  # put in as often as it is shown, it takes hundreds
+    finally:
+        tracemalloc.stop()
+    assert page.count(PICTURE) == 50

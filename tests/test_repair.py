@@ -155,6 +155,15 @@ def test_without_any_metadata_cells_are_known_by_what_they_hold() -> None:
     assert named(cells, "question_R2")["source"] == "Because."
 
 
+def test_no_attached_picture_of_a_submission_survives() -> None:
+    def attach(cells: list[Cell]) -> None:
+        cells.append(
+            {"cell_type": "markdown", "source": "![](attachment:a)", "attachments": {"a": {"image/png": "AA"}}}
+        )
+
+    assert "attachments" not in repaired(attach)[-1]
+
+
 def test_no_output_of_a_submission_survives() -> None:
     def claim(cells: list[Cell]) -> None:
         output = {"output_type": "execute_result", "data": {"text/plain": "400"}, "metadata": {}, "execution_count": 1}

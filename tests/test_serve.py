@@ -9,7 +9,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from errno import EACCES, ENOSPC
+from errno import EACCES, EAGAIN, ENOSPC, ESTALE
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -39,17 +39,19 @@ from autograder.classroom.attempts import (
     read_attempts,
     write_attempts,
 )
+from autograder.classroom.begun import ENDED, MOST_ENDS, Begun
 from autograder.classroom.commands import COMMANDS
-from autograder.classroom.deliveries import Delivered
+from autograder.classroom.deliveries import Delivered, counted
 from autograder.classroom.exchange import CollectPlainFiles, collect_from_exchange
 from autograder.classroom.feedback import TOO_SLOW, make_feedback
 from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.plain_files import read_folder, status_in
 from autograder.classroom.reader import Reader
 from autograder.classroom.rules import now_utc, rules_of
 from autograder.classroom.run import grade_lesson
-from autograder.classroom.serve import MOST_TRIES, HandInService, only_one
+from autograder.classroom.serve import MOST_FAULTS, MOST_TRIES, HandInService, only_one
 from autograder.classroom.writer import GradebookWriter
-from autograder.errors import CourseError, GradebookError, ScarcityError
+from autograder.errors import CourseError, GradebookError, SandboxError, ScarcityError
 from autograder.grading.cells import BUDGET
 from autograder.paths import CONFIG_NAME, Course
 
@@ -492,6 +494,63 @@ def running(service: HandInService) -> list[tuple[str, str]]:
     return [(work.delivered.student, work.delivered.lesson.name) for work in service._running.values()]
 
 
+def after_a_kill(service: HandInService) -> HandInService:
+    """Return the service that takes over from one whose process has been killed."""
+    following = HandInService(service.course, NeverDone(), 1, UNSAFE, service.said.append)
+    following.said = service.said
+    following.look()
+    following.start()
+    return following
+
+
+def test_work_during_which_the_service_ends_again_and_again_is_refused(reader: HandInService, exchange: Path) -> None:
+    hand_in(exchange, "mallory", "{}")
+    for _ in range(MOST_ENDS):
+        reader = after_a_kill(reader)
+        assert running(reader) == [("mallory", LESSON)]
+    reader = after_a_kill(reader)
+    assert (running(reader), reader.waiting) == ([], 0)
+    (attempt,) = read_attempts(reader.course, reader.course.lesson(LESSON), "mallory")
+    assert (attempt.status, attempt.note) == (REFUSED, ENDED)
+    assert f"needs a person  {ENDED}" in reader.said[-1]
+
+
+def test_what_ran_when_the_service_ended_runs_alone_after_the_others(reader: HandInService, exchange: Path) -> None:
+    for student in ("ada", "bob"):
+        hand_in(exchange, student, "{}")
+    reader = after_a_kill(reader)
+    assert len(running(reader)) == 2
+    for student in ("zoe", "kim"):
+        hand_in(exchange, student, "{}")
+    reader = after_a_kill(reader)
+    assert sorted(student for student, _ in running(reader)) == ["kim", "zoe"]
+    for _ in range(2):
+        reader._running.clear()
+        reader.start()
+        assert len(running(reader)) == 1
+    assert reader.waiting == 1
+
+
+@pytest.mark.parametrize(("succeeded", "counted"), [(True, False), (False, True)])
+def test_what_succeeds_is_not_held_against_it_any_more(scratch: Course, succeeded: bool, counted: bool) -> None:
+    Begun(scratch).begin("ada's")
+    begun = Begun(scratch)
+    assert begun.ended_one("ada's")
+    begun.begin("ada's")
+    begun.end("ada's", succeeded=succeeded)
+    assert Begun(scratch).ended_one("ada's") is counted
+
+
+def test_a_page_during_which_the_service_ends_again_and_again_is_not_explained(reader: HandInService) -> None:
+    configure(reader.course, "c.HandIn.due = '2026-01-01'\n")
+    for _ in range(MOST_ENDS):
+        Begun(reader.course).begin(f"{LESSON} bob")
+    writer = after_a_kill(reader)._writer
+    writer.withheld = {(LESSON, "bob")}
+    assert writer.explain_one_that_is_due()
+    assert reader.said[-1].endswith(f"not explained until a restart: {ENDED}")
+
+
 def test_one_student_with_many_lessons_holds_up_nobody_else(reader: HandInService, exchange: Path) -> None:
     for student, lesson in (("mallory", LESSON), ("mallory", "03_scaling"), ("ann", LESSON)):
         hand_in(exchange, student, "{}", lesson)
@@ -643,6 +702,28 @@ def test_what_cannot_be_written_about_one_student_is_left(reader, exchange, monk
     assert ["The next start tries it again" in line for line in reader.said] == [True] * (1 - waiting)
 
 
+FAULTS = [ScarcityError(), SandboxError("It was lost."), OSError(EAGAIN, "No process can be started.")]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_while_the_computer_is_at_fault_work_rests_and_nobody_is_told(
+    reader: HandInService, exchange, monkeypatch, fault: Exception
+) -> None:
+    secret, now = hand_in(exchange, "ada", "{}"), time.monotonic()
+    reader.look()
+    for number in range(1, MOST_FAULTS + 1):
+        monkeypatch.setattr(time, "monotonic", lambda number=number: now + 301 * number)
+        reader.start()
+        next(iter(reader._running)).set_exception(fault)
+        assert not page_of(exchange, secret, LESSON).exists()
+        reader.finish(0)
+        reader.start()
+        assert running(reader) == []
+    (attempt,) = read_attempts(reader.course, reader.course.lesson(LESSON), "ada")
+    assert (attempt.status, counted([attempt] * 5)) == (REFUSED, [])
+    assert [line.split("again in ")[1].split()[0] for line in reader.said[:6]] == ["10", "20", "40", "80", "160", "300"]
+
+
 def test_a_page_that_cannot_be_explained_stops_no_other(reader: HandInService) -> None:
     configure(reader.course, "c.HandIn.due = '2026-01-01'\n")
     reader._writer.withheld = {("01_gone", "ada"), (LESSON, "bob")}
@@ -692,6 +773,32 @@ def test_work_that_a_look_could_not_read_is_read_at_the_next(reader: HandInServi
         reader.look()
     reader.look()
     assert reader.waiting == 1
+
+
+@pytest.mark.parametrize("step", [status_in, read_folder])
+def test_work_whose_file_system_is_away_for_a_while_is_graded(reader, exchange, monkeypatch, step) -> None:
+    real, lesson = Reader.ask, reader.course.lesson(LESSON)
+
+    def ask(self, function, *given):
+        if function is step:
+            raise OSError(ESTALE, "Stale file handle")
+        return real(self, function, *given)
+
+    secret = hand_in(exchange, "ann", "{}")
+    monkeypatch.setattr("autograder.classroom.deliveries.FRESH_SECONDS", -1.0)
+    with monkeypatch.context() as patched:
+        patched.setattr("autograder.classroom.serve.SETTLED_SECONDS", -1.0)
+        patched.setattr("autograder.classroom.deliveries.UNANSWERED_SECONDS", -1.0, raising=False)
+        patched.setattr(Reader, "ask", ask)
+        for _ in range(3):
+            reader.look()
+            reader.start()
+    assert (running(reader), read_attempts(reader.course, lesson, "ann")) == ([], [])
+    assert not page_of(exchange, secret, LESSON).exists()
+    assert "Stale file handle" in reader.said[0]
+    reader.look()
+    reader.start()
+    assert running(reader) == [("ann", LESSON)]
 
 
 STEPS = ["attempt_writer.AttemptWriter.attempts_of", "serve.grading_settings"]
@@ -1065,9 +1172,9 @@ def test_what_is_graded_again_keeps_its_record_until_there_is_another(
     write_attempts(reader.course, lesson, "ada", before)
     earlier = Delivered(lesson, "ada", "a", now_utc(), partial(dict, {lesson.notebook_name: b"{}"}))
     monkeypatch.setattr(serve_module, "graded_earlier", lambda *_: [earlier])
-    monkeypatch.setattr(serve_module, "TICK", 0.0)
+    monkeypatch.setattr(serve_module, "RETRY_SECONDS", 0.0)
     reader.regrade()
-    for _ in range(MOST_TRIES):
+    for _ in range(MOST_FAULTS):
         reader.start()
         (future,) = reader._running
         future.set_exception(ScarcityError())

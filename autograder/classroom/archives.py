@@ -121,6 +121,7 @@ class CollectionReport:
     used: dict[tuple[str, Bounds], tuple[int, int]] = field(default_factory=dict)
     as_before: set[str] = field(default_factory=set)
     remarks: list[str] = field(default_factory=list)
+    unanswered: list[str] = field(default_factory=list)  # of what was left out, what may be read later
 
     def lines(self, lesson: Lesson) -> list[str]:
         """Return the report as text, free of what a terminal would obey."""

@@ -33,7 +33,8 @@ from .attempts import (
     read_attempts,
     write_attempts,
 )
-from .deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Files, is_everybodys
+from .begun import Begun
+from .deliveries import COLLECTED, COLLECTED_BEFORE, COMPUTERS_FAULT, Delivered, Files, is_everybodys
 from .exchange import CollectPlainFiles
 from .feedback import (
     NO_PAGE,
@@ -87,11 +88,12 @@ class AttemptWriter:
 
     Attributes:
         withheld: whose pages do not explain hidden checks yet.
+        begun: what is being graded, or explained.
     """
 
     def __init__(self, course: Course, exchange: CollectPlainFiles, say: Say) -> None:
         self._course, self._exchange, self._say = course, exchange, say
-        self.withheld = set[LessonOfStudent]()
+        self.withheld, self.begun = set[LessonOfStudent](), Begun(course)
         self._told = dict[str, float]()  # when students were last told that something was left out
         self._prepared: dict[str, LessonPackage] = {}  # lessons that the gradebook knows as they are now
 
@@ -167,7 +169,7 @@ class AttemptWriter:
             if not self._course.submission(lesson, student).parent.exists():
                 store_submission(self._course, lesson, student, work.files)
         self.release_notice(lesson, student, work.files, shown)
-        ran = not isinstance(error, SubmissionError)
+        ran = not isinstance(error, (SubmissionError, *COMPUTERS_FAULT))  # which counts as an attempt
         digest = sha256(work.files[lesson.notebook_name]).hexdigest() if ran else ""
         attempt = Attempt(work.delivered.name, work.arrived.isoformat(), REFUSED, note, digest)
         write_attempts(self._course, lesson, student, attempt)
@@ -275,7 +277,8 @@ class AttemptWriter:
             if rules[name].explains_hidden(now_utc()):
                 self.withheld.discard((name, student))
                 try:
-                    self._explain(self._course.lesson(name), student, rules[name])
+                    with self.begun.noting(f"{name} {student}"):
+                        self._explain(self._course.lesson(name), student, rules[name])
                 except Exception as error:
                     if is_everybodys(error):
                         self.withheld.add((name, student))

@@ -93,8 +93,12 @@ def write_attempts(course: Course, lesson: Lesson, student: str, *new: Attempt, 
 
 def course_of_copy(course: Course, student: str, delivery: str) -> Course:
     """Return the course as it is for one thing that was handed in and waits, copied, to be graded."""
-    name = sha256(delivery.encode("utf-8", "surrogateescape")).hexdigest()
-    return replace(course, attempt=f"{COPIES}/{student}/{name}")
+    return replace(course, attempt=f"{COPIES}/{student}/{digest_of(delivery)}")
+
+
+def digest_of(delivery: str) -> str:
+    """Return what stands for a delivery in file names and files: whose it is does not show in it."""
+    return sha256(delivery.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def remove_copy(course: Course, student: str, delivery: str) -> None:

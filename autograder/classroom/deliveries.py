@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from errno import EDQUOT, EIO, ENOSPC, EROFS
 from functools import partial
 from pathlib import Path
 
-from ..errors import CourseError, GradebookError, NoSandboxError, SubmissionError, one_line
+from ..errors import CourseError, GradebookError, NoSandboxError, SandboxError, ScarcityError, SubmissionError, one_line
 from ..judging.card import number
 from ..paths import Course, Lesson
 from .attempts import GRADED, REFUSED, USED, Attempt, course_of_copy
@@ -26,6 +26,7 @@ Files = Mapping[str, bytes]
 Listing = frozenset[tuple[str, int, int]]  # the path, the time of change and the size of each file
 FRESH_SECONDS = 5.0  # a folder that has changed since is looked at again: its time is not exact
 FOLDERS_AT_A_LOOK = 20  # folders of one account at each look: who has put thousands there keeps nobody waiting
+UNANSWERED_SECONDS = 60.0  # after which a folder is looked at again that could not be read
 AGAIN_SECONDS = 600.0  # after which a folder is looked at again that belonged to an id without a name
 LINES_SECONDS = 3600.0  # in which few lines are written about an account's folders
 SETTLED_SECONDS = 10.0  # nbgrader has filled a folder by then
@@ -34,6 +35,7 @@ COPIED_SECONDS = 2.0  # a file in the inbox that has not changed for so long has
 COLLECTED = "collected by hand"  # before a lesson was graded at hand-in
 COLLECTED_BEFORE = "It was collected before."
 NO_ROOM = (ENOSPC, EDQUOT, EIO, EROFS)  # nobody's attempt can be written down
+COMPUTERS_FAULT = (ScarcityError, SandboxError, OSError)  # while an attempt was graded or written down
 FREE_ENDS = 2
 ASIDE = ".inbox"  # no student's id begins with a dot
 
@@ -127,6 +129,7 @@ class Exchange:
         self._changed, self._noticed, self._looked_again = 0.0, 0.0, time.monotonic()
         self._seen, self._refused, self._counted_from = set[str](), Counter[int](), 0.0
         self._owners: dict[str, int] = {}
+        self._unanswered: dict[str, float] = {}  # what could not be read, and when it is looked at again
         self._put_off = set[str]()  # what was seen, and not looked at: its account has handed in too much at once
         self._backlog: set[str] | None = None  # what lay there before this process began
 
@@ -140,8 +143,7 @@ class Exchange:
             changed, now = self._exchange.inbound.stat().st_mtime, time.monotonic()
         except OSError:  # no lesson is released, or there is no exchange here
             return
-        if now > self._looked_again + AGAIN_SECONDS:
-            self._look_again(now)
+        self._look_again(now)
         if changed == self._changed and now > self._noticed + FRESH_SECONDS:
             return
         if now > self._counted_from + LINES_SECONDS:
@@ -163,13 +165,25 @@ class Exchange:
         elif changed != self._changed:
             self._changed, self._noticed = changed, now
 
+    def wait_for(self, names: Iterable[str]) -> None:
+        """Have looked at once more, in a while, what could not be read: its file system may be away."""
+        self._unanswered |= dict.fromkeys(names, time.monotonic() + UNANSWERED_SECONDS)
+
     def _look_again(self, now: float) -> None:
-        """Have looked at once more what belonged to nobody: what knows the accounts' names may have been away."""
-        nameless = {name for name, owner in self._owners.items() if owner == NAMELESS}
-        self._owners = {name: owner for name, owner in self._owners.items() if name not in nameless}
-        self._seen -= nameless
-        self._put_off |= nameless
-        self._looked_again, self._changed = now, 0.0
+        """Have looked at now what was waited for, and now and then what belonged to nobody.
+
+        What knows the accounts' names may have been away, too.
+        """
+        names = {name for name, when in self._unanswered.items() if now > when}
+        self._unanswered = {name: when for name, when in self._unanswered.items() if name not in names}
+        if now > self._looked_again + AGAIN_SECONDS:
+            names |= {name for name, owner in self._owners.items() if owner == NAMELESS}
+            self._looked_again, self._changed = now, 0.0
+        if names:
+            self._owners = {name: owner for name, owner in self._owners.items() if name not in names}
+            self._seen -= names
+            self._put_off |= names
+            self._changed = 0.0
 
     def _some_of_each(self, names: Set[str]) -> Iterator[str]:
         """Yield some folders of each account."""
@@ -183,6 +197,7 @@ class Exchange:
 
     def _new_of(self, lesson: Lesson, names: Collection[str], say: Callable[[str], None]) -> Iterator[Delivered]:
         deliveries, report = self._exchange.arrivals(lesson, names, self._refused)
+        self.wait_for(report.unanswered)
         for line in report.left_out:
             say(f"left out   {line}")
         for delivery in deliveries:

@@ -27,12 +27,12 @@ from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.utils import capture_log, temp_attrs
 
 from ..authoring.nbgrader_course import raise_on_failure
-from ..errors import CourseError, SubmissionError, escaped, one_line
+from ..errors import CourseError, SubmissionError, UnansweredError, escaped
 from ..grading.cells import BUDGET
 from ..paths import Course, Lesson
 from .archives import CollectionReport
 from .feedback import release_notice
-from .plain_files import NAMELESS, FolderContent, file_kind, open_folder, read_folder, status_in
+from .plain_files import NAMELESS, FolderContent, file_kind, open_folder, read_folder, status_in, unread
 from .reader import NOBODY, Reader
 from .rules import EARLIEST, LATEST, now_utc
 from .submissions import (
@@ -224,11 +224,12 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
             except FileNotFoundError:  # taken back
                 continue
             except SubmissionError as error:
-                owner = self.owners_of([name]).get(name, NOBODY)
+                owner, again = self.owners_of([name]).get(name, NOBODY), isinstance(error, UnansweredError)
+                report.unanswered += [name] * again
                 refused[owner] += 1
                 if refused[owner] <= MOST_LINES:
                     report.left_out.append(f"{escaped(name)}: {error}")
-                    if not is_odd(words["student"]) and self._is_of(owner, words["student"]):
+                    if not again and not is_odd(words["student"]) and self._is_of(owner, words["student"]):
                         self.tell(lesson, words["student"], name, owner, str(error))
                 elif refused[owner] == MOST_LINES + 1:
                     report.left_out.append(f"more folders of {account(owner)}, for such reasons")
@@ -397,7 +398,7 @@ def readable() -> Iterator[None]:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise SubmissionError(f"cannot be read ({one_line(error.strerror or type(error).__name__)})") from error
+        raise unread("cannot be read", error) from error
 
 
 def account(uid: int) -> str:

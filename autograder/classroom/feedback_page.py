@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import re
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from jinja2.bccache import Bucket
 from nbconvert import HTMLExporter
 from nbconvert.exporters.html import WidgetsDataTypeFilter
 from nbconvert.exporters.templateexporter import TemplateExporter
+from nbformat.v4 import new_output
 from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
 from nbgrader.utils import determine_grade
 from pygments.formatters import HtmlFormatter
@@ -30,6 +32,8 @@ from .summary import WAITING, summary_cell, summary_rows
 
 STYLE, DARK = Path(__file__).parent / "pages" / "feedback.css", "github-dark"
 WITHOUT_ALT, ALT = re.compile(r"<img\b(?![^>]*\balt=)"), '<img alt="A picture without a description"'
+MOST_BYTES = 5_000_000  # of a page, each of which stays in the exchange; a lesson's has less than a quarter
+LEFT_OUT = "[This is left out: the page would be too large. Your notebook has it.]"
 
 
 class CompiledTemplates(BytecodeCache):  # type: ignore[misc]
@@ -66,12 +70,32 @@ class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
         return environment
 
     def from_notebook_node(self, nb: Any, resources: Any = None, **options: Any) -> tuple[str, Any]:
-        """Return a notebook as HTML, with a text for each picture that has none, and nbconvert's resources."""
+        """Return a notebook as HTML, with a text for each picture that has none, and nbconvert's resources.
+
+        One that would be too large loses its texts and outputs.
+        """
+        page, about = self._page_of(nb, resources, **options)
+        if len(page.encode("utf-8")) > MOST_BYTES:
+            page, about = self._page_of(without_texts(nb), resources, **options)
+        return WITHOUT_ALT.sub(ALT, page), about
+
+    def _page_of(self, nb: Any, resources: Any, **options: Any) -> tuple[str, Any]:
         resources = self._init_resources(resources)
         chosen = WidgetsDataTypeFilter(notebook_metadata=self._nb_metadata, parent=self, resources=resources)
         self.register_filter("filter_data_type", chosen)
-        page, resources = TemplateExporter.from_notebook_node(self, nb, resources, **options)
-        return WITHOUT_ALT.sub(ALT, page), resources
+        made: tuple[str, Any] = TemplateExporter.from_notebook_node(self, nb, resources, **options)
+        return made
+
+
+def without_texts(nb: Any) -> Any:
+    """Return a notebook in which a sentence takes the place of all texts and outputs, but for the cards of checks."""
+    short = copy.deepcopy(nb)
+    for cell in short.cells:
+        if cell.cell_type != "code":
+            cell.source = LEFT_OUT
+        elif cell.outputs and not is_graded(cell):
+            cell.outputs = [new_output("stream", text=LEFT_OUT)]
+    return short
 
 
 class DropRubrics(NbGraderPreprocessor):  # type: ignore[misc]

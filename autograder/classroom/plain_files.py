@@ -13,16 +13,18 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from errno import EIO, ESTALE, ETIMEDOUT
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from ..errors import SubmissionError, escaped, notebook_too_large
+from ..errors import SubmissionError, UnansweredError, escaped, notebook_too_large, one_line
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # without waiting for a pipe's writer
 MOST_LISTED = 10
+FOR_A_MOMENT = (EIO, ESTALE, ETIMEDOUT)  # what a file system says that is away, and may come back
 NAMELESS = -2  # whose something is that belongs to an id without a name: a user can have thousands of them
 NAMES_SECONDS = 2.0  # for finding out whose many things are: what there is no time for is asked again
 KNOWN_SECONDS = 60.0  # in which it is taken as known whether an id has a name
@@ -52,7 +54,7 @@ def open_folder(root: Path | int, parts: Sequence[str] = ()) -> Iterator[int]:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise SubmissionError(f"{root} cannot be opened ({error.strerror})") from error
+        raise unread(f"{root} cannot be opened", error) from error
     try:
         for part in parts:
             parent, descriptor = descriptor, _subfolder(descriptor, part)
@@ -71,7 +73,7 @@ def _subfolder(parent: int, name: str) -> int:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise SubmissionError(f"{escaped(name)} cannot be opened ({error.strerror})") from error
+        raise unread(f"{escaped(name)} cannot be opened", error) from error
 
 
 @contextmanager
@@ -95,7 +97,7 @@ def open_plain(folder: int, name: str, most: int | None = None, owner: int | Non
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise SubmissionError(f"{escaped(name)} cannot be read ({error.strerror})") from error
+        raise unread(f"{escaped(name)} cannot be read", error) from error
     with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor
         refuse_odd(name, os.fstat(descriptor), most, owner)
         yield stream
@@ -107,10 +109,16 @@ def read_plain(folder: int, name: str, most: int, owner: int | None = None) -> b
         try:
             content = stream.read(most + 1)
         except OSError as error:
-            raise SubmissionError(f"{escaped(name)} cannot be read ({error.strerror})") from error
+            raise unread(f"{escaped(name)} cannot be read", error) from error
     if len(content) > most:  # it grew
         raise SubmissionError(f"{escaped(name)} is {size_problem(name, most)}")
     return content
+
+
+def unread(what: str, error: OSError) -> SubmissionError:
+    """Return what to raise where something cannot be read; an UnansweredError where that may pass."""
+    kind = UnansweredError if error.errno in FOR_A_MOMENT else SubmissionError
+    return kind(f"{what} ({one_line(error.strerror or type(error).__name__)})")
 
 
 def refuse_odd(name: str, status: os.stat_result, most: int | None, owner: int | None) -> None:

@@ -20,7 +20,7 @@ from multiprocessing.reduction import recv_handle, send_handle
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from ..errors import CourseError, SubmissionError
+from ..errors import CourseError, SubmissionError, UnansweredError
 from .plain_files import NAMES_SECONDS, owners_in
 
 ANSWER_SECONDS = 10.0
@@ -53,12 +53,13 @@ class Reader:
         """Return what a function makes of a folder's descriptor, a name in it, and more; raise what it raises.
 
         Raises:
-            SubmissionError: it does not answer, or something is mounted there, which is not even touched.
+            UnansweredError: it does not answer.
+            SubmissionError: something is mounted there, which is not even touched.
             CourseError: no process can be started.
         """
         now = time.monotonic()
         if now < self._silent.get(name, 0.0):
-            raise SubmissionError(NO_ANSWER)
+            raise UnansweredError(NO_ANSWER)
         if is_mounted(folder, name):
             raise SubmissionError(MOUNTED)
         return self._asked(function, folder, name, *given)
@@ -67,7 +68,7 @@ class Reader:
         """Return the user ids that names in a folder belong to, as far as there is an answer in time; many at a time.
 
         Raises:
-            SubmissionError: it does not answer.
+            UnansweredError: it does not answer.
             CourseError: no process can be started.
         """
         now, owners = time.monotonic(), dict[str, int]()
@@ -98,12 +99,12 @@ class Reader:
             if connection.poll(self._seconds):
                 return connection.recv()
         except (EOFError, OSError) as error:
-            raise SubmissionError("cannot be read: the process that reads it has ended") from error
+            raise UnansweredError("cannot be read: the process that reads it has ended") from error
         now = time.monotonic()
         self._silent = {silent: until for silent, until in self._silent.items() if until > now}
         if name:  # of many, nobody knows which one it was; what is mounted is seen the next time
             self._silent[name] = now + SILENT_SECONDS
-        raise SubmissionError(NO_ANSWER)
+        raise UnansweredError(NO_ANSWER)
 
     def _start(self) -> Connection:
         near, far = socket.socketpair()

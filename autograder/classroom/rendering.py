@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,7 @@ OF_A_FORMULA, OF_ITS_CHARACTERS = 200, 15  # a third of a millisecond for the sh
 ESCAPE = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z]?)?")
 HIGHLIGHT = Highlight2HTML(pygments_lexer="ipython3")
 TAG = re.compile(r"<[^<>]*>")
+PICTURE, PICTURE_TAG = "[a picture, which is not shown here]", re.compile(r"<img\b[^<>]*>", re.IGNORECASE)
 POINTS = re.compile(r"<td>(\d)</td>")
 BUTTON = r'<td><button type="button" class="btn btn-default btn-sm">\1</button></td>'
 RUBRIC_SCRIPT = (Path(__file__).parent / "pages" / "rubric.js").read_text(encoding="utf-8")
@@ -43,20 +43,22 @@ RUBRIC_SCRIPT = (Path(__file__).parent / "pages" / "rubric.js").read_text(encodi
 def render_markdown(page: Any, text: str) -> str:
     """Return markdown as HTML, in place of the exporter's own filter; a text that would take long as it was typed."""
     if spent(page, len(text) + len(text) ** 2 // 100):
-        attachments = page.get("cell", {}).get("attachments", {})
-        return from_markdown(text, attachments) if attachments else plain_markdown(text)
+        return plain_markdown(text)
     return as_typed(page, text)
 
 
-def from_markdown(text: str, attachments: Mapping[str, Any]) -> str:
-    """Return markdown as HTML; attachments are pictures by their names."""
-    return str(MarkdownWithMath(renderer=IPythonRenderer(escape=False, attachments=attachments)).render(text))
+class PicturesLeftOut(IPythonRenderer):  # type: ignore[misc]
+    """Says where a picture is: none is shown, and one that is attached could be put in thousands of times."""
+
+    def image(self, *_about: object, **_more: object) -> str:
+        """Return what takes a picture's place."""
+        return PICTURE
 
 
 @kept
 def plain_markdown(text: str) -> str:
-    """Return markdown without attachments as HTML."""
-    return from_markdown(text, {})
+    """Return markdown as HTML."""
+    return PICTURE_TAG.sub(PICTURE, MarkdownWithMath(renderer=PicturesLeftOut(escape=False)).render(text))
 
 
 @kept

@@ -28,8 +28,8 @@ from ..errors import (
     GradebookError,
     LongRunError,
     NoSandboxError,
-    ScarcityError,
     SubmissionError,
+    UnansweredError,
     command,
     escaped,
     one_line,
@@ -41,7 +41,7 @@ from ..paths import Course
 from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work, graded_earlier
 from .attempts import remove_copy
 from .database import Claim
-from .deliveries import SETTLED_SECONDS, Delivered, Exchange, Inbox, is_everybodys, next_turn, no_room
+from .deliveries import COMPUTERS_FAULT, SETTLED_SECONDS, Delivered, Exchange, Inbox, is_everybodys, next_turn, no_room
 from .exchange import open_exchange
 from .rules import BEST, Rules, now_utc, rules_by_lesson, rules_now
 from .run import grading_settings, workers
@@ -53,10 +53,11 @@ SHORT_SECONDS = 20.0  # of processor time: what needs more waits for all others,
 LONG_SECONDS = 60.0  # of grading and writing, lately: whatever comes from who has had more waits in the same way
 HALF_LIFE = 600.0  # seconds in which half of that is forgotten
 TICK = 0.5  # seconds between two looks at what has arrived
-RETRY_SECONDS = 10.0  # between two tries to use the gradebook or the configuration
+RETRY_SECONDS = 10.0  # between two tries to use the gradebook or the configuration, and the first two to grade
 AFTER_DUE_SECONDS = 30.0  # between two looks for lessons that became due
 REST_SECONDS = 1.0  # without anything to do, after which memory that is free goes back to the system
-MOST_TRIES = 3
+LONGEST_REST = 300.0  # of a student between two tries to grade, while the computer is at fault
+MOST_TRIES, MOST_FAULTS = 3, 15  # the second takes nearly an hour
 MOST_HANDED_IN = 500  # of one student, of one lesson: somebody who hands in all the time holds nobody up
 
 
@@ -117,12 +118,13 @@ class HandInService:
         self._say: Say = lambda text: say(one_line(text))
         self.exchange = open_exchange(course)
         self._writer = AttemptWriter(course, self.exchange, self._say)
+        self._begun = self._writer.begun
         self._sources = (Exchange(course, self.exchange), Inbox(course))
         self._waiting: dict[LessonOfStudent, list[Delivered]] = {}
         self._running: dict[Future[str], Work] = {}
         # for when nobody waits, without its files, which would fill the memory: what takes long, what was graded before
         self._later: list[Work] = []
-        self._tries = Counter[str]()
+        self._tries, self._faults, self._rest_until = Counter[str](), Counter[str](), dict[str, float]()
         self._handed_in, self._began = Counter[LessonOfStudent](), dict[str, float]()
         self._had = dict[str, tuple[float, float]]()  # seconds of grading and writing, by student, and as of when
         self._looked_for_due = self._rests = 0.0
@@ -197,12 +199,13 @@ class HandInService:
         """Begin to grade what may be graded now, one of each student's at a time, fairly."""
         busy = {work.delivered.student for work in self._running.values()}
         busy |= {work.delivered.student for work in self._later if work.long}
+        resting = {student for student, until in self._rest_until.items() if time.monotonic() < until}
         rules = rules_by_lesson(self.course, {name for name, _ in self._waiting})
         for who in sorted(self._waiting, key=self._since):
-            if len(self._running) <= self._jobs and who[1] not in busy and self._take_turn(who, rules[who[0]]):
+            if self._has_room() and who[1] not in busy | resting and self._take_turn(who, rules[who[0]]):
                 busy.add(who[1])
         for work in list(self._later):
-            if len(self._running) <= self._jobs and (not work.long or self._leaves_a_worker()):
+            if work.delivered.student not in resting and self._has_room(work):
                 self._later.remove(work)
                 self._begin_later(work)
 
@@ -240,9 +243,16 @@ class HandInService:
         first = self._waiting[who][0]
         return max(first.seen, self._began.get(who[1], 0.0) + TURN), first.arrived
 
-    def _leaves_a_worker(self) -> bool:
-        """Say whether one more that takes long leaves a worker to the others, where there are several."""
-        return sum(work.long for work in self._running.values()) < max(1, self._jobs - 1)
+    def _has_room(self, work: Work | None = None) -> bool:
+        """Say whether one more may begin. One that others go before leaves a worker to them, where there are several.
+
+        What was being graded when a process ended runs alone, so that nothing else is held to be the reason.
+        """
+        running = self._running.values()
+        suspects = [each for each in (*running, work) if each and self._begun.ended_one(each.delivered.name)]
+        if (suspects and running) or len(running) > self._jobs:
+            return False
+        return not (work and work.long) or sum(each.long for each in running) < max(1, self._jobs - 1)
 
     def _had_lately(self, student: str) -> float:
         """Return how long a student's submissions have kept this computer busy, the less the longer ago."""
@@ -282,16 +292,31 @@ class HandInService:
         except SubmissionError as error:
             if time.monotonic() < delivered.seen + SETTLED_SECONDS:
                 self._wait_for(delivered)
+            elif isinstance(error, UnansweredError):
+                self._look_later(delivered, error)
             else:
                 self._writer.refuse_unread(delivered, error)
             return None
-        return Work(delivered, files, rules, self._had_lately(delivered.student) > LONG_SECONDS)
+        others_first = self._had_lately(delivered.student) > LONG_SECONDS or self._begun.ended_one(delivered.name)
+        return Work(delivered, files, rules, others_first)
+
+    def _look_later(self, delivered: Delivered, error: UnansweredError) -> None:
+        """Take what cannot be read now for something that has not arrived."""
+        self._say(f"left out   {escaped(delivered.name)}: {error}. It is looked at again.")
+        self._known.discard(delivered.name)
+        self._handed_in[delivered.lesson.name, delivered.student] -= 1
+        self._sources[0].wait_for([delivered.name])
 
     def _begin(self, work: Work) -> None:
         """Have a worker grade it, with inputs that no earlier run has seen."""
         settings = grading_settings(self.course, self._options, self._jobs, None)
         lesson = work.delivered.lesson
         submission = settings.submission(work.files[lesson.notebook_name], package_of(lesson))
+        try:
+            self._begun.begin(work.delivered.name)
+        except CourseError as error:
+            self._writer.refuse(work, error)
+            return
         graded = self._pool.submit(self._grade, work, submission)
         graded.add_done_callback(lambda _: submission.lesson.key.forget(submission.seed))
         self._running[graded] = work
@@ -316,7 +341,7 @@ class HandInService:
         for future in wait(self._running, seconds, FIRST_COMPLETED).done if self._running else ():
             lesson = self._running[future].delivered.lesson
             rules_now(self.course, lesson.name), package_of(lesson)  # these raise while they cannot be used
-            work = self._running.pop(future)
+            work, finished = self._running.pop(future), self.finished
             try:
                 with self._noting(work, time.thread_time):
                     self._write_down(work, future)
@@ -326,6 +351,8 @@ class HandInService:
                     self._put_back(work)
                     raise
                 self._say(f"{escaped(work.delivered.name)}: {one_line(str(error))}. The next start tries it again.")
+            finally:
+                self._begun.end(work.delivered.name, succeeded=self.finished > finished)
 
     def _write_down(self, work: Work, future: Future[str]) -> None:
         try:
@@ -335,7 +362,7 @@ class HandInService:
             raise
         except LongRunError:
             self._later.append(replace(work, files={}, long=True))
-        except (ScarcityError, OSError) as error:
+        except COMPUTERS_FAULT as error:
             if isinstance(error, OSError) and future.exception() is None and (away := no_room(error)):
                 raise away from error
             self._again(work, error)
@@ -343,15 +370,17 @@ class HandInService:
             self._writer.refuse(work, error)
 
     def _again(self, work: Work, error: Exception) -> None:
-        """Grade it once more: the computer was at fault. After some tries, a person has to look."""
+        """Grade it once more, later each time: the computer was at fault. In the end, a person has to look."""
         delivered = work.delivered
-        self._tries[delivered.name] += 1
-        if self._tries[delivered.name] >= MOST_TRIES:
+        self._faults[delivered.name] += 1
+        faults = self._faults[delivered.name]
+        if faults >= MOST_FAULTS:
             self._writer.refuse(work, error)
             return
-        self._say(f"{escaped(delivered.student)}  {delivered.lesson.name}  again: {one_line(str(error))}")
+        rest, why = min(RETRY_SECONDS * 2 ** (faults - 1), LONGEST_REST), one_line(str(error))
+        self._rest_until[delivered.student] = time.monotonic() + rest
+        self._say(f"{escaped(delivered.student)}  {delivered.lesson.name}  again in {rest:g} s: {why}")
         self._put_back(work)
-        time.sleep(TICK)
 
     def _explain_what_is_due(self) -> bool:
         """Release one page that may explain hidden checks by now; say whether there was one.

@@ -1,20 +1,19 @@
 """What was handed in, read once: cells of known types with known contents, and no more of it than a budget allows.
 
-Outputs are left unread. A budget counts; no clock decides what is read.
+Outputs and attached pictures are left unread. A budget counts; no clock decides what is read.
 """
 
 from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import CLEARED, SubmissionError, notebook_too_large
 from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of
 from ..judging.syntax import Code, tokens_in
-from .outputs import IMAGES, Output, known_data
+from .outputs import Output
 from .package import LessonPackage, ReleasedCell, Role
 from .untrusted import TooManyValuesError, parse_json
 
@@ -44,7 +43,6 @@ TOO_MANY_VALUES = f"made of too many values: {CLEARED}"
 SHOWN = 2000  # characters of a cell that is left out
 KINDS = ("code", "markdown", "raw")
 CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-ATTACHED = re.compile(r"attachment:([^\s()\"'<>]+)")
 
 
 @dataclass
@@ -56,7 +54,6 @@ class Cell:
         source: its text.
         name: what nbgrader knows it by, '' where it does not.
         id: the notebook format's; '' where it came without one.
-        attachments: images that were pasted into it, by name.
         released: the released cell that it belongs to.
         own: whether the student has written or changed its code.
         left_out: why it is not run, '' where it is.
@@ -68,7 +65,6 @@ class Cell:
     source: Code
     name: str = ""
     id: str = ""
-    attachments: dict[str, dict[str, str]] = field(default_factory=dict)
     released: ReleasedCell | None = None
     own: bool = False
     left_out: str = ""
@@ -78,8 +74,7 @@ class Cell:
     @classmethod
     def of(cls, released: ReleasedCell) -> Cell:
         """Return a released cell as it would have been handed in untouched."""
-        attachments = copy.deepcopy(dict(released.attachments))
-        return cls(released.kind, released.source, released.name, released.id, attachments, released)
+        return cls(released.kind, released.source, released.name, released.id, released)
 
     @property
     def role(self) -> Role:
@@ -97,7 +92,7 @@ class Cell:
         shared = {"cell_type": self.kind, "id": self.id, "metadata": metadata, "source": str(self.source)}
         if self.kind == "code":
             return {**shared, "execution_count": self.count, "outputs": self.outputs}
-        return {**shared, "attachments": self.attachments} if self.attachments else shared
+        return shared
 
 
 @dataclass
@@ -175,9 +170,6 @@ def read_cell(raw: Any, package: LessonPackage) -> Cell | None:
     if len(text) > BUDGET.characters:
         cell.left_out = f"it holds {len(text):,} characters; at most {BUDGET.characters:,} are read"
         text = f"{text[:SHOWN]}\n… ({cell.left_out})"
-    if cell.kind != "code":
-        cell.attachments = dict(attached_images(raw.get("attachments")))
-        text = ATTACHED.sub(lambda link: link[0] if link[1] in cell.attachments else "missing-" + link[0], text)
     cell.source = package.code.get(text) or Code(text)
     return cell
 
@@ -191,14 +183,6 @@ def cell_text(source: Any) -> str:
     """Return a cell's source, a text or a list of lines, as one text."""
     lines = source if isinstance(source, list) else [source]
     return "".join(line for line in lines if isinstance(line, str))
-
-
-def attached_images(attachments: Any) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the images that were pasted into a text cell, by name."""
-    for name, data in attachments.items() if isinstance(attachments, dict) else ():
-        images = dict(known_data(data)) if isinstance(data, dict) else {}
-        if images := {mime: image for mime, image in images.items() if mime in IMAGES}:
-            yield name, images
 
 
 def leave_out_excess(cells: list[Cell]) -> None:

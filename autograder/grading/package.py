@@ -45,7 +45,6 @@ class ReleasedCell:
         role: what it is for.
         id: the notebook format's.
         metadata: the notebook's.
-        attachments: images, by name.
         points: how many it carries; None where it carries none.
         checksum: nbgrader's, of the cell as it was released.
     """
@@ -56,7 +55,6 @@ class ReleasedCell:
     role: Role
     id: str
     metadata: Mapping[str, Any]
-    attachments: Mapping[str, Any]
     points: float | None
     checksum: str
 
@@ -68,8 +66,7 @@ class ReleasedCell:
             role, points = Role.CHECK if name.startswith(CHECK_PREFIX) else Role.QUESTION, float(data["points"])
         else:
             role, points = Role.LOCKED if is_locked(cell) else Role.SOLUTION if is_solution(cell) else Role.PLAIN, None
-        source, attachments = Code("".join(cell["source"])), cell.get("attachments", {})
-        about = (cell["id"], cell["metadata"], attachments)
+        source, about = Code("".join(cell["source"])), (cell["id"], cell["metadata"])
         return cls(cell["cell_type"], source, name, role, *about, points, data.get("checksum", ""))
 
     @property

@@ -80,8 +80,7 @@ def drop_unknown_and_copies(cells: list[Cell], package: LessonPackage) -> None:
 def restore(cell: Cell, released: ReleasedCell) -> None:
     """Put a graded cell's type and metadata back, and where it is locked its source."""
     cell.released = released
-    if cell.kind != released.kind:
-        cell.kind, cell.attachments = released.kind, {}
+    cell.kind = released.kind
     if released.locked:
         cell.source, cell.left_out = released.source, ""
 
