@@ -48,6 +48,7 @@ from autograder.classroom.reader import Reader
 from autograder.classroom.rules import now_utc, rules_of
 from autograder.classroom.run import grade_lesson
 from autograder.classroom.serve import MOST_TRIES, HandInService, only_one
+from autograder.classroom.submissions import store_submission
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import CourseError, GradebookError, ScarcityError
 from autograder.grading.cells import BUDGET
@@ -452,6 +453,18 @@ def test_what_was_collected_by_hand_is_not_graded_again(service, exchange, noteb
     hand_in(exchange, "ada", notebooks["nothing"])
     service.run()
     assert service.points()["ada"] == service.attempts("ada")[0].points > 0
+
+
+def test_who_collects_beside_it_does_not_take_what_an_attempt_was(reader: HandInService, exchange) -> None:
+    course, lesson = reader.course, reader.course.lesson(LESSON)
+    store_submission(course, lesson, "ada", {lesson.notebook_name: b"best", "timestamp.txt": b"2026-01-01 12:00:00 UTC"})
+    hand_in(exchange, "ada", "worse")
+    (folder,) = reader.exchange.inbound.iterdir()
+    write_attempts(course, lesson, "ada", graded("best", 4, released="open"), graded(folder.name, 0, released="open"))
+    report = collect_from_exchange(course, lesson)
+    assert (report.as_before, course.submission(lesson, "ada").read_text()) == ({"ada"}, "best")
+    hand_in(exchange, "ada", "new")
+    assert set(collect_from_exchange(course, lesson).collected) == {"ada"}
 
 
 def test_the_lines_that_hub_md_shows_are_what_they_say(course: Course) -> None:
