@@ -10,7 +10,17 @@ from traitlets.config import Config
 
 from autograder.authoring.nbgrader_course import load_config
 from autograder.authoring.notebook import read_notebook
-from autograder.classroom.attempts import REFUSED, USED, Attempt, about, changes, counting, write_attempts
+from autograder.classroom.attempts import (
+    REFUSED,
+    USED,
+    Attempt,
+    about,
+    as_text,
+    changes,
+    counting,
+    read_attempts,
+    write_attempts,
+)
 from autograder.classroom.deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Turn, next_turn
 from autograder.classroom.feedback import notice_page
 from autograder.classroom.feedback_page import times_of
@@ -195,6 +205,7 @@ def test_of_what_came_of_something_nothing_is_decided_again() -> None:
 
 def test_the_best_counts_after_its_penalty_and_of_equals_the_latest() -> None:
     attempts = [attempt(0, 3), attempt(5, 1), attempt(9, 3), attempt(12, 4, penalty=2.0)]
+    assert "penalty" not in as_text(attempts)
     assert counting(attempts, best=True) is attempts[2]
     assert counting(attempts, best=False) is attempts[3]
     assert changes(attempts)[1:] == ["2. 1 of 4: attend 3 → 1", "3. 3 of 4: attend 1 → 3", *changes(attempts)[3:]]
@@ -202,6 +213,18 @@ def test_the_best_counts_after_its_penalty_and_of_equals_the_latest() -> None:
     assert about(attempts, "", True)[1] == [
         "Attempt 4. It does not count: attempt 3 counts, with 3 of 4 points for the exercises."
     ]
+
+
+def test_a_penalty_is_by_the_rules_as_they_are_now_and_what_an_earlier_version_wrote_is_read(scratch: Course) -> None:
+    lesson, late = scratch.lesson(LESSON), {"LateSubmissionPlugin": {"penalty_method": "zero"}}
+    write_attempts(scratch, lesson, "ada", attempt(0, 3), attempt(5, 1, late=True), attempt(9, 2, timed=False))
+    path = scratch.attempts_of(lesson, "ada")
+    records = [{k: v for k, v in each.items() if k != "timed"} for each in json.loads(path.read_text())[:1]]
+    for due, expected in (("2026-11-30 11:00", [3, 1, 0]), ("2026-11-30 13:00", [0, 1, 0]), ("", [0, 0, 0])):
+        found = read_attempts(scratch, lesson, "ada", rules_of(Config(HandIn={"due": due}, **late), LESSON))
+        assert [each.penalty for each in found] == expected
+    path.write_text(json.dumps([{**records[0], "penalty": 3.0}]))
+    assert [each.points for each in read_attempts(scratch, lesson, "ada")] == [3]
 
 
 @pytest.mark.parametrize(

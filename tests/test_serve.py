@@ -43,9 +43,9 @@ from autograder.classroom.commands import COMMANDS
 from autograder.classroom.deliveries import Delivered
 from autograder.classroom.exchange import CollectPlainFiles, collect_from_exchange
 from autograder.classroom.feedback import TOO_SLOW, make_feedback
-from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.gradebook import open_gradebook, scores_by_student
 from autograder.classroom.reader import Reader
-from autograder.classroom.rules import now_utc, rules_of
+from autograder.classroom.rules import now_utc, rules_now, rules_of
 from autograder.classroom.run import grade_lesson
 from autograder.classroom.serve import MOST_TRIES, HandInService, only_one
 from autograder.classroom.submissions import store_submission
@@ -114,6 +114,11 @@ class Running:
     def points(self) -> dict[str, float]:
         with open_gradebook(self.course) as gradebook:
             return {s.student.id: s.score for s in gradebook.assignment_submissions(LESSON)}
+
+    def net_points(self) -> dict[str, float]:
+        """Return the points less what is taken off for being late."""
+        with open_gradebook(self.course) as gradebook:
+            return {student: s.score for student, s in scores_by_student(gradebook, LESSON).items()}
 
 
 @pytest.fixture(scope="module")
@@ -440,8 +445,37 @@ def test_nobody_is_late_because_a_teacher_fills_the_inbox_late(service, notebook
         folder.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(notebooks["right"])
     service.run()
-    late = {student: service.attempts(student)[0].penalty for student in service.points()}
-    assert [late[student] > 0 for student in sorted(late)] == [False, True]
+    points = service.net_points()
+    assert [points[student] > 0 for student in sorted(points)] == [True, False]
+    (attempt,) = read_attempts(service.course, service.lesson, max(points), rules_now(service.course, LESSON))
+    assert (attempt.penalty > 0, attempt.points) == (True, 0)
+
+
+@pytest.mark.parametrize("restarted", [True, False])
+def test_an_extension_that_is_given_afterward_is_taken_and_costs_nothing_later(
+    service, exchange, notebooks, restarted: bool
+) -> None:
+    dates = "c.HandIn.due = '2026-01-01'\nc.LateSubmissionPlugin.penalty_method = 'zero'\n"
+    configure(service.course, dates)
+    secret = hand_in(exchange, "ada", notebooks["right"])
+    service.run()
+    assert service.net_points() == {"ada": 0}
+    configure(service.course, "c.HandIn.extensions = {'ada': '2999-01-01'}\n")
+    if restarted:
+        service.begin()
+        service.service.regrade()
+    service.service.start()
+    service.run()
+    full = service.net_points()["ada"]
+    assert full == sum(service.attempts("ada")[0].exercises.values()) > 0
+    assert f"{full:g} of" in feedback(exchange, secret)
+    service.begin()
+    service.service.regrade()
+    assert service.service.waiting == 0
+    hand_in(exchange, "ada", notebooks["nothing"])
+    service.run()
+    assert service.net_points() == {"ada": full}
+    assert [a.status for a in service.attempts("ada")] == [GRADED, GRADED]
 
 
 def test_what_was_collected_by_hand_is_not_graded_again(service, exchange, notebooks) -> None:
@@ -457,7 +491,9 @@ def test_what_was_collected_by_hand_is_not_graded_again(service, exchange, noteb
 
 def test_who_collects_beside_it_does_not_take_what_an_attempt_was(reader: HandInService, exchange) -> None:
     course, lesson = reader.course, reader.course.lesson(LESSON)
-    store_submission(course, lesson, "ada", {lesson.notebook_name: b"best", "timestamp.txt": b"2026-01-01 12:00:00 UTC"})
+    store_submission(
+        course, lesson, "ada", {lesson.notebook_name: b"best", "timestamp.txt": b"2026-01-01 12:00:00 UTC"}
+    )
     hand_in(exchange, "ada", "worse")
     (folder,) = reader.exchange.inbound.iterdir()
     write_attempts(course, lesson, "ada", graded("best", 4, released="open"), graded(folder.name, 0, released="open"))
@@ -1106,7 +1142,9 @@ def test_an_attempt_without_feedback_is_not_had_when_its_lesson_changes(
     for best in (attempts, [*attempts[:2], replace(attempts[2], exercises={"attend": 5})]):
         write_attempts(reader.course, lesson, "ada", *best)
         monkeypatch.setattr(attempt_writer, "is_as_recorded", lambda *_: False)
-        assert [each.name for each in attempt_writer.graded_earlier(reader.course, lesson, True)] == ["b"]
+        assert [
+            each.name for each in attempt_writer.graded_earlier(reader.course, lesson, rules_of(Config(), LESSON))
+        ] == ["b"]
         assert [a.status for a in read_attempts(reader.course, lesson, "ada")] == [USED, GRADED, GRADED]
 
 

@@ -96,12 +96,12 @@ def make_report(course: Course, lesson: Lesson) -> list[Path]:
 
 def read_class(course: Course, lesson: Lesson) -> list[Student]:
     """Read everybody who handed something in."""
-    names = set(course.students(lesson))
+    names, rules = set(course.students(lesson)), rules_now(course, lesson.name)
     with open_gradebook(course) as gradebook:
         known = scores_by_student(gradebook, lesson.name)
         cells = points_by_cell(gradebook, lesson.name) if known else {}
         everybody = sorted(names | known.keys())
-        return [read_student(course, lesson, name, known.get(name), cells.get(name, {})) for name in everybody]
+        return [read_student(course, lesson, name, known.get(name), cells.get(name, {}), rules) for name in everybody]
 
 
 def absent(course: Course, students: Sequence[Student]) -> list[str]:
@@ -111,7 +111,12 @@ def absent(course: Course, students: Sequence[Student]) -> list[str]:
 
 
 def read_student(
-    course: Course, lesson: Lesson, name: str, submission: SubmissionScore | None, cells: Mapping[str, float | None]
+    course: Course,
+    lesson: Lesson,
+    name: str,
+    submission: SubmissionScore | None,
+    cells: Mapping[str, float | None],
+    rules: Rules,
 ) -> Student:
     """Join what the gradebook and the graded notebook say about a student."""
     record = read_notebook_record(course.graded_notebook(lesson, name), RECORD)
@@ -132,7 +137,7 @@ def read_student(
         seconds=float(record.get("seconds", 0.0)),
         seed=record.get("seed", 0),
         late=duration(submission.seconds_late) if submission.seconds_late else "",
-        attempts=tuple(changes(read_attempts(course, lesson, name))),
+        attempts=tuple(changes(read_attempts(course, lesson, name, rules))),
     )
 
 
