@@ -37,6 +37,7 @@ from autograder.student.progress import Overview, lesson_progress
 from autograder.student.titles import titles_in
 
 from .conftest import LESSON
+from .handing_in import configure
 
 NOON = datetime(2026, 11, 30, 12)
 MINUTE = timedelta(minutes=1)
@@ -68,6 +69,14 @@ def test_what_cannot_be_is_one_line_that_names_the_file(settings: dict, words: s
     with pytest.raises(CourseError, match=r"nbgrader_config\.py") as error:
         rules(**settings)
     assert words in str(error.value)
+
+
+def test_a_lesson_that_there_is_not_is_named(scratch: Course) -> None:
+    configure(scratch, f"c.HandIn.lessons = {{'02_query': {{'pause': 1}}, 2: {{}}, {LESSON!r}: {{'pause': 5}}}}\n")
+    with pytest.raises(CourseError, match=r"nbgrader_config\.py: .* 02_query, 2,"):
+        rules_now(scratch, LESSON)
+    configure(scratch, f"c.HandIn.lessons = {{{LESSON!r}: {{'pause': 5}}}}\n")
+    assert rules_now(scratch, LESSON).pause == 5
 
 
 @pytest.mark.parametrize("text", ["9999-12-31 23:59:59 UTC", "0001-01-01 00:00:00 UTC", "9000-01-02", "1969-12-31"])

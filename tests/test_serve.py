@@ -489,6 +489,26 @@ def test_what_was_collected_by_hand_is_not_graded_again(service, exchange, noteb
     assert service.points()["ada"] == service.attempts("ada")[0].points > 0
 
 
+def test_only_what_is_released_is_graded(reader: HandInService, exchange: Path) -> None:
+    (released := exchange / "attention" / "outbound" / LESSON).rmdir()
+    hand_in(exchange, "ada", "{}")
+    hand_in(exchange, "bob", "{}", "03_scaling")
+    reader.look()
+    assert [student for _, student in reader._waiting] == ["bob"]
+    released.mkdir()
+    hand_in(exchange, "zoe", "{}")
+    reader.look()
+    assert sorted(student for _, student in reader._waiting) == ["ada", "bob", "zoe"]
+
+
+def test_an_extension_for_nobody_is_one_line(reader: HandInService, exchange: Path) -> None:
+    with open_gradebook(reader.course) as gradebook:
+        gradebook.add_student("ada")
+    configure(reader.course, "c.HandIn.extensions = {name: '2999-01-01' for name in ('ada', 'Ada', 'root')}\n")
+    reader.regrade()
+    assert reader.said == ["look at nbgrader_config.py: extensions for Ada, and nobody has that name yet"]
+
+
 def test_who_collects_beside_it_does_not_take_what_an_attempt_was(reader: HandInService, exchange) -> None:
     course, lesson = reader.course, reader.course.lesson(LESSON)
     store_submission(

@@ -184,6 +184,10 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         """The folder that students hand in to."""
         return Path(self.root, self.coursedir.course_id, "inbound")
 
+    def is_released(self, lesson: Lesson) -> bool:
+        """Say whether students can fetch a lesson."""
+        return Path(self.root, self.coursedir.course_id, "outbound", lesson.name).is_dir()
+
     @contextmanager
     def _inbound(self) -> Iterator[int]:
         """Give a descriptor of the folder that students hand in to, after a look at whose it is."""

@@ -131,6 +131,9 @@ def rules_by_lesson(course: Course, lessons: Collection[str]) -> dict[str, Rules
     if not lessons:
         return {}
     config = load_config(course.root)
+    named, known = config.get(SECTION, {}).get("lessons", {}), {lesson.name for lesson in course.lessons()}
+    if unknown := [str(name) for name in named if name not in known]:
+        raise CourseError(f"{CONFIG_NAME}: c.{SECTION}.lessons has {', '.join(unknown)}, and no lesson has that name.")
     with as_course_error(), connect(config.CourseDirectory.db_url).connect() as connection:
         entered = due_dates(connection)
     return {name: rules_of(config, name, entered) for name in lessons}

@@ -37,12 +37,13 @@ from ..errors import (
 from ..grading.grade import grade
 from ..grading.sandbox import shared_sandbox, unavailable_reason
 from ..grading.submission import Submission
-from ..paths import Course
+from ..paths import CONFIG_NAME, Course
 from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work, graded_earlier
 from .attempts import remove_copy
 from .database import Claim
 from .deliveries import SETTLED_SECONDS, Delivered, Exchange, Inbox, is_everybodys, next_turn, no_room
-from .exchange import open_exchange
+from .exchange import open_exchange, uid_of
+from .gradebook import unknown_students
 from .rules import Rules, now_utc, rules_by_lesson, rules_now
 from .run import grading_settings, workers
 from .service_log import service_handler
@@ -141,10 +142,9 @@ class HandInService:
 
     def regrade(self, changed: bool = True) -> None:
         """Begin to grade again what counts and has other points now: its lesson, if it can, or rules have changed."""
-        config, begun = (
-            load_config(self.course.root),
-            {w.delivered.name for w in [*self._later, *self._running.values()]},
-        )
+        self._warn_of_extensions()
+        config = load_config(self.course.root)
+        begun = {work.delivered.name for work in [*self._later, *self._running.values()]}
         for lesson in self.course.lessons():
             if any(self.course.attempts.glob(f"*/{lesson.name}.json")):
                 rules = rules_now(self.course, lesson.name)
@@ -152,6 +152,13 @@ class HandInService:
                     if delivered.name not in begun:
                         self._later.append(Work(delivered, {}, rules, again=True))
         self._config = config
+
+    def _warn_of_extensions(self) -> None:
+        """Say whose extension is nobody's: a name that is mistyped."""
+        found = rules_by_lesson(self.course, [lesson.name for lesson in self.course.lessons()]).values()
+        named = {student for rules in found for student in rules.extensions if uid_of(student) is None}
+        if named and (unknown := unknown_students(self.course, named)):
+            self._say(f"look at {CONFIG_NAME}: extensions for {', '.join(unknown)}, and nobody has that name yet")
 
     def work(self) -> None:
         """Look once, and grade what may be graded. All waits while gradebook, configuration or a lesson is no use.
