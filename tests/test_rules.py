@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -174,8 +175,6 @@ def test_a_clock_that_is_set_back_a_little_lengthens_a_pause_and_ends_it_not() -
 
 
 def test_an_attempt_that_was_not_released_is_no_reason_to_wait() -> None:
-    from dataclasses import replace
-
     again = delivered(0)
     assert next_turn([again], [replace(attempt(0), released="")], rules(), again.arrived).chosen == again
 
@@ -312,10 +311,13 @@ def test_the_report_shows_attempts_and_what_changed(reported: Course, tmp_path: 
 
     course = copy_course(reported, tmp_path)
     lesson = course.lesson(LESSON)
-    for each in (attempt(0, 1), attempt(5, 3)):
+    odd = attempt(0, 1, flags=["look at cell 1: gc.get_objects"])
+    for each in (odd, replace(odd, delivery="again", status=USED), attempt(5, 3)):
         write_attempts(course, lesson, "right_101", each)
     page, table = make_report(course, lesson)
     assert "2. 3 of 4: attend 1 → 3" in page.read_text()
+    assert "look at cell 1: gc.get_objects (in an attempt that does not count)" in page.read_text()
     with table.open(encoding="utf-8") as file:
-        rows = {row["student"]: row["attempts"] for row in csv.DictReader(file)}
-    assert (rows["right_101"], rows["fragile"]) == ("2", "")
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert (rows["right_101"]["attempts"], rows["fragile"]["attempts"]) == ("2", "")
+    assert rows["right_101"]["note"].count("gc.get_objects") == 1

@@ -1148,10 +1148,10 @@ def test_feedback_that_is_there_stays_noted_while_the_next_is_made(reader: HandI
     lesson = reader.course.lesson(LESSON)
     write_attempts(reader.course, lesson, "ada", graded("a", 4, released="full"))
     work = Work(Delivered(lesson, "ada", "a", now_utc(), dict), {}, rules_of(Config(), LESSON), again=True)
-    record = {"submission": "x", "verdicts": {"attend": {"points": 3, "of": 4}}}
+    record = {"submission": "x", "verdicts": {"attend": {"points": 3, "of": 4}}, "flags": ["look at cell 1"]}
     attempt = reader._writer._record(work, record)
     assert read_attempts(reader.course, lesson, "ada") == [attempt]
-    assert (attempt.points, attempt.released) == (3, "full")
+    assert (attempt.points, attempt.released, attempt.flags) == (3, "full", ["look at cell 1"])
 
 
 def test_an_attempt_without_feedback_is_not_had_when_its_lesson_changes(

@@ -208,7 +208,8 @@ class AttemptWriter:
         released = before.get(work.delivered.name, "")  # until the new page takes the old one's place
         about = (work.delivered.name, work.arrived.isoformat())
         attempt = Attempt(*about, submission=record["submission"], **earned, released=released)
-        attempt = replace(attempt, timed=TIMESTAMP in work.files, late=LATE in work.files)
+        flags = [str(flag) for flag in record.get("flags", [])]
+        attempt = replace(attempt, timed=TIMESTAMP in work.files, late=LATE in work.files, flags=flags)
         write_attempts(self._course, lesson, student, attempt, again=work.again)
         return replace(attempt, penalty=attempt.penalty_by(work.rules, student))
 

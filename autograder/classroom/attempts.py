@@ -37,6 +37,7 @@ class Attempt:
     timed: bool = True  # whether that is when its student handed it in, and not when a teacher filled the inbox
     late: bool = False  # whether it was late, as whoever took it says
     penalty: float = 0.0  # what is taken off for that by the rules as they are now; never written down
+    flags: Sequence[str] = ()  # what a person should look at
     released: str = ""  # which feedback its student can fetch: '', `open` or `full`
 
     @property
@@ -181,6 +182,12 @@ def changes(attempts: Sequence[Attempt]) -> list[str]:
         lines.append(f"{number}. {attempt.points:g} of {attempt.of}{late}{changed}")
         before = dict(attempt.exercises)
     return lines
+
+
+def flagged(attempts: Sequence[Attempt], shown: Sequence[str]) -> list[str]:
+    """Return what a person should look at in any attempt, beside what is shown of the one that counts."""
+    found = dict.fromkeys(flag for attempt in attempts for flag in attempt.flags if flag not in shown)
+    return [f"{flag} (in an attempt that does not count)" for flag in found]
 
 
 def about(attempts: Sequence[Attempt], submission: str, best: bool) -> tuple[Attempt | None, list[str]]:

@@ -20,7 +20,7 @@ from ..judging.cell_metadata import CHECK_PREFIX, QUESTION_PREFIX
 from ..paths import Course, Lesson
 from ..student.titles import titles_in
 from .archives import noted_left_out
-from .attempts import changes, read_attempts
+from .attempts import changes, flagged, read_attempts
 from .board_state import Helped, message_words, messages_that_helped
 from .board_store import BoardStore
 from .exports import escape_formula
@@ -124,7 +124,8 @@ def read_student(
     if submission is None or not record or reason:
         most = float(sum(package_of(lesson).key.points().values()))
         return Student(name, None, most, waits=reason or f"not graded yet: `{command('grade')}`")
-    page = course.feedback_page(lesson, name)
+    page, attempts = course.feedback_page(lesson, name), read_attempts(course, lesson, name, rules)
+    waits = needing_attention(course, lesson, submission)
     return Student(
         name,
         submission.score,
@@ -132,12 +133,12 @@ def read_student(
         record.get("verdicts", {}),
         cells,
         submission.penalty,
-        waits="; ".join(needing_attention(course, lesson, submission)),
+        waits="; ".join([*waits, *flagged(attempts, waits)]),
         page=f"../{page.relative_to(course.coursework).as_posix()}" if page.exists() else "",
         seconds=float(record.get("seconds", 0.0)),
         seed=record.get("seed", 0),
         late=duration(submission.seconds_late) if submission.seconds_late else "",
-        attempts=tuple(changes(read_attempts(course, lesson, name, rules))),
+        attempts=tuple(changes(attempts)),
     )
 
 
