@@ -14,8 +14,8 @@ BY_ANYBODY = "c.ExchangeCollect.check_owner = False\nc.HandIn.pause = 0\n"
 
 
 def add_exchange(course: Course, root: Path, rules: str = BY_ANYBODY) -> Path:
-    """Make an exchange, and have a course collect from it."""
-    for part in ("outbound", "inbound", "feedback"):
+    """Make an exchange to which all lessons are released, and have a course collect from it."""
+    for part in ("inbound", "feedback", *(f"outbound/{lesson.name}" for lesson in course.lessons())):
         (root / "attention" / part).mkdir(parents=True)
     configure(course, f"c.Exchange.root = {str(root)!r}\n{rules}")
     return root

@@ -7,14 +7,16 @@ import re
 import socket
 import threading
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
+from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import requests
-from tornado.web import Application
+from tornado.web import Application, create_signed_value
 
 from autograder.__main__ import main
 from autograder.authoring.nbgrader_course import load_config
@@ -33,6 +35,7 @@ from .board_hub import TEACHER, Running, running, server_of, user
 from .conftest import LESSON, OVER_QUERIES
 from .handing_in import configure
 from .hub_server import documented_files
+from .waiting import wait_until
 
 DATA = ("lessons", f"events?lesson={LESSON}", f"past?lesson={LESSON}&from=0")
 ADA, BOB = "token-of-ada", "token-of-bob"
@@ -338,13 +341,32 @@ def test_reading_ones_own_rows_again_and_again_costs_little(board: Running, monk
     assert len(read) <= 20
 
 
-def test_logins_that_begin_without_end_are_bounded(monkeypatch) -> None:
+def test_whoever_begins_logins_without_end_ends_nobody_elses(monkeypatch) -> None:
     monkeypatch.setattr("autograder.classroom.board.MOST_KEPT", 10)
-    auth = an_oauth()
-    names = [auth.generate_state(f"/services/board/{'x' * n}", code_verifier=n) for n in range(0, 5000, 100)]
-    assert len(auth._oauth_states) == 10
-    assert auth.get_code_verifier(names[-1]) == 4900
-    assert auth.get_next_url(names[-1]) == "/"
+    auth, states = an_oauth(), {}
+    for n in range(0, 5000, 100):
+        verifier, challenge, _ = auth.generate_pkce_code_challenge()
+        assert challenge == urlsafe_b64encode(sha256(verifier.encode()).digest()).decode().rstrip("=")
+        states[verifier] = auth.generate_state(f"/services/board/{'x' * n}", code_verifier=verifier, cookie_name=str(n))
+        assert verifier not in states[verifier]
+    restarted = an_oauth()  # what was begun outlives the process
+    assert [restarted.get_code_verifier(state) for state in states.values()] == list(states)
+    first, *_, last = states.values()
+    assert (restarted.get_next_url(first), restarted.get_next_url(last)) == ("/services/board/", "/")
+    assert restarted.get_state_cookie_name(last) == "4900"
+    assert len(auth._oauth_states) == 0
+
+
+def test_a_login_that_somebody_else_has_signed_or_that_is_old_is_none() -> None:
+    auth, forged = (
+        an_oauth(),
+        create_signed_value(b"another's", "state", '{"login": "x", "next_url": "//evil"}').decode(),
+    )
+    state = auth.generate_state("/services/board/")
+    for odd in ("", "é", "2|1:0|", forged, state[:-1]):
+        assert (auth.get_next_url(odd), auth.get_code_verifier(odd)) == ("/", None)
+    auth.oauth_state_max_age = -1
+    assert auth.get_code_verifier(state) is None
 
 
 def an_oauth() -> BoundedOAuth:
@@ -373,6 +395,31 @@ def test_a_body_is_not_read_before_its_sender_is_known(board: Running) -> None:
     with socket.create_connection((place.hostname, place.port), timeout=600) as one:
         one.sendall(f"POST {place.path}tries HTTP/1.1\r\nHost: h\r\nContent-Length: 400000\r\n\r\n{{".encode())
         assert one.recv(100).startswith(b"HTTP/1.1 403")
+
+
+def half_a_message(board: Running, token: str) -> socket.socket:
+    """Begin to tell something, and do not go on."""
+    place = urlsplit(board.address)
+    one = socket.create_connection((place.hostname, place.port), timeout=600)
+    head = f"POST {place.path}tries HTTP/1.1\r\nHost: h\r\nAuthorization: token {token}\r\n"
+    one.sendall(f"{head}Content-Length: 9\r\n\r\n{{".encode())
+    return one
+
+
+def test_a_student_has_a_few_requests_under_way_and_others_are_answered(board: Running) -> None:
+    with contextlib.ExitStack() as held:
+        for number in range(1, 5):
+            held.enter_context(half_a_message(board, ADA))
+            wait_until(lambda number=number: board.service.under_way["ada"] == number)
+        assert board.tell(ADA, a_try()).status_code == 429
+        assert board.tell(BOB, a_try()).status_code == 200
+    wait_until(lambda: not board.service.under_way)
+    assert board.tell(ADA, a_try()).status_code == 200
+    wait_until(lambda: not board.service.under_way)
+
+
+def test_a_body_that_is_not_complete_after_seconds_ends_its_connection() -> None:
+    assert board_server.server_of(Application()).conn_params.body_timeout <= 5
 
 
 def test_a_body_in_pieces_is_refused(board: Running) -> None:

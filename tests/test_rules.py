@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -10,7 +11,17 @@ from traitlets.config import Config
 
 from autograder.authoring.nbgrader_course import load_config
 from autograder.authoring.notebook import read_notebook
-from autograder.classroom.attempts import REFUSED, USED, Attempt, about, changes, counting, write_attempts
+from autograder.classroom.attempts import (
+    REFUSED,
+    USED,
+    Attempt,
+    about,
+    as_text,
+    changes,
+    counting,
+    read_attempts,
+    write_attempts,
+)
 from autograder.classroom.deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Turn, next_turn
 from autograder.classroom.feedback import notice_page
 from autograder.classroom.feedback_page import times_of
@@ -27,6 +38,7 @@ from autograder.student.progress import Overview, lesson_progress
 from autograder.student.titles import titles_in
 
 from .conftest import LESSON
+from .handing_in import configure
 
 NOON = datetime(2026, 11, 30, 12)
 MINUTE = timedelta(minutes=1)
@@ -58,6 +70,14 @@ def test_what_cannot_be_is_one_line_that_names_the_file(settings: dict, words: s
     with pytest.raises(CourseError, match=r"nbgrader_config\.py") as error:
         rules(**settings)
     assert words in str(error.value)
+
+
+def test_a_lesson_that_there_is_not_is_named(scratch: Course) -> None:
+    configure(scratch, f"c.HandIn.lessons = {{'02_query': {{'pause': 1}}, 2: {{}}, {LESSON!r}: {{'pause': 5}}}}\n")
+    with pytest.raises(CourseError, match=r"nbgrader_config\.py: .* 02_query, 2,"):
+        rules_now(scratch, LESSON)
+    configure(scratch, f"c.HandIn.lessons = {{{LESSON!r}: {{'pause': 5}}}}\n")
+    assert rules_now(scratch, LESSON).pause == 5
 
 
 @pytest.mark.parametrize("text", ["9999-12-31 23:59:59 UTC", "0001-01-01 00:00:00 UTC", "9000-01-02", "1969-12-31"])
@@ -155,8 +175,6 @@ def test_a_clock_that_is_set_back_a_little_lengthens_a_pause_and_ends_it_not() -
 
 
 def test_an_attempt_that_was_not_released_is_no_reason_to_wait() -> None:
-    from dataclasses import replace
-
     again = delivered(0)
     assert next_turn([again], [replace(attempt(0), released="")], rules(), again.arrived).chosen == again
 
@@ -195,6 +213,7 @@ def test_of_what_came_of_something_nothing_is_decided_again() -> None:
 
 def test_the_best_counts_after_its_penalty_and_of_equals_the_latest() -> None:
     attempts = [attempt(0, 3), attempt(5, 1), attempt(9, 3), attempt(12, 4, penalty=2.0)]
+    assert "penalty" not in as_text(attempts)
     assert counting(attempts, best=True) is attempts[2]
     assert counting(attempts, best=False) is attempts[3]
     assert changes(attempts)[1:] == ["2. 1 of 4: attend 3 → 1", "3. 3 of 4: attend 1 → 3", *changes(attempts)[3:]]
@@ -202,6 +221,18 @@ def test_the_best_counts_after_its_penalty_and_of_equals_the_latest() -> None:
     assert about(attempts, "", True)[1] == [
         "Attempt 4. It does not count: attempt 3 counts, with 3 of 4 points for the exercises."
     ]
+
+
+def test_a_penalty_is_by_the_rules_as_they_are_now_and_what_an_earlier_version_wrote_is_read(scratch: Course) -> None:
+    lesson, late = scratch.lesson(LESSON), {"LateSubmissionPlugin": {"penalty_method": "zero"}}
+    write_attempts(scratch, lesson, "ada", attempt(0, 3), attempt(5, 1, late=True), attempt(9, 2, timed=False))
+    path = scratch.attempts_of(lesson, "ada")
+    records = [{k: v for k, v in each.items() if k != "timed"} for each in json.loads(path.read_text())[:1]]
+    for due, expected in (("2026-11-30 11:00", [3, 1, 0]), ("2026-11-30 13:00", [0, 1, 0]), ("", [0, 0, 0])):
+        found = read_attempts(scratch, lesson, "ada", rules_of(Config(HandIn={"due": due}, **late), LESSON))
+        assert [each.penalty for each in found] == expected
+    path.write_text(json.dumps([{**records[0], "penalty": 3.0}]))
+    assert [each.points for each in read_attempts(scratch, lesson, "ada")] == [3]
 
 
 @pytest.mark.parametrize(
@@ -280,10 +311,13 @@ def test_the_report_shows_attempts_and_what_changed(reported: Course, tmp_path: 
 
     course = copy_course(reported, tmp_path)
     lesson = course.lesson(LESSON)
-    for each in (attempt(0, 1), attempt(5, 3)):
+    odd = attempt(0, 1, flags=["look at cell 1: gc.get_objects"])
+    for each in (odd, replace(odd, delivery="again", status=USED), attempt(5, 3)):
         write_attempts(course, lesson, "right_101", each)
     page, table = make_report(course, lesson)
     assert "2. 3 of 4: attend 1 → 3" in page.read_text()
+    assert "look at cell 1: gc.get_objects (in an attempt that does not count)" in page.read_text()
     with table.open(encoding="utf-8") as file:
-        rows = {row["student"]: row["attempts"] for row in csv.DictReader(file)}
-    assert (rows["right_101"], rows["fragile"]) == ("2", "")
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert (rows["right_101"]["attempts"], rows["fragile"]["attempts"]) == ("2", "")
+    assert rows["right_101"]["note"].count("gc.get_objects") == 1

@@ -104,6 +104,7 @@ calls = {
     "timer": lambda: call(NUMBERS["timer_create"], 1, 0, buffer),
     "lock memory": lambda: call(NUMBERS["mlock"], address & ~4095, 1),
     "dumpable": lambda: call(NUMBERS["prctl"], 4, 1, 0, 0, 0),
+    "own name": lambda: call(NUMBERS["prctl"], 15, ctypes.create_string_buffer(b"told"), 0, 0, 0),
 }
 print({name: refused(function) for name, function in calls.items()})
 """

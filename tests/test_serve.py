@@ -44,12 +44,13 @@ from autograder.classroom.commands import COMMANDS
 from autograder.classroom.deliveries import Delivered, counted
 from autograder.classroom.exchange import CollectPlainFiles, collect_from_exchange
 from autograder.classroom.feedback import TOO_SLOW, make_feedback
-from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.gradebook import open_gradebook, scores_by_student
 from autograder.classroom.plain_files import read_folder, status_in
 from autograder.classroom.reader import Reader
-from autograder.classroom.rules import now_utc, rules_of
+from autograder.classroom.rules import now_utc, rules_now, rules_of
 from autograder.classroom.run import grade_lesson
 from autograder.classroom.serve import MOST_FAULTS, MOST_TRIES, HandInService, only_one
+from autograder.classroom.submissions import store_submission
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import CourseError, GradebookError, SandboxError, ScarcityError
 from autograder.grading.cells import BUDGET
@@ -115,6 +116,11 @@ class Running:
     def points(self) -> dict[str, float]:
         with open_gradebook(self.course) as gradebook:
             return {s.student.id: s.score for s in gradebook.assignment_submissions(LESSON)}
+
+    def net_points(self) -> dict[str, float]:
+        """Return the points less what is taken off for being late."""
+        with open_gradebook(self.course) as gradebook:
+            return {student: s.score for student, s in scores_by_student(gradebook, LESSON).items()}
 
 
 @pytest.fixture(scope="module")
@@ -441,8 +447,37 @@ def test_nobody_is_late_because_a_teacher_fills_the_inbox_late(service, notebook
         folder.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(notebooks["right"])
     service.run()
-    late = {student: service.attempts(student)[0].penalty for student in service.points()}
-    assert [late[student] > 0 for student in sorted(late)] == [False, True]
+    points = service.net_points()
+    assert [points[student] > 0 for student in sorted(points)] == [True, False]
+    (attempt,) = read_attempts(service.course, service.lesson, max(points), rules_now(service.course, LESSON))
+    assert (attempt.penalty > 0, attempt.points) == (True, 0)
+
+
+@pytest.mark.parametrize("restarted", [True, False])
+def test_an_extension_that_is_given_afterward_is_taken_and_costs_nothing_later(
+    service, exchange, notebooks, restarted: bool
+) -> None:
+    dates = "c.HandIn.due = '2026-01-01'\nc.LateSubmissionPlugin.penalty_method = 'zero'\n"
+    configure(service.course, dates)
+    secret = hand_in(exchange, "ada", notebooks["right"])
+    service.run()
+    assert service.net_points() == {"ada": 0}
+    configure(service.course, "c.HandIn.extensions = {'ada': '2999-01-01'}\n")
+    if restarted:
+        service.begin()
+        service.service.regrade()
+    service.service.start()
+    service.run()
+    full = service.net_points()["ada"]
+    assert full == sum(service.attempts("ada")[0].exercises.values()) > 0
+    assert f"{full:g} of" in feedback(exchange, secret)
+    service.begin()
+    service.service.regrade()
+    assert service.service.waiting == 0
+    hand_in(exchange, "ada", notebooks["nothing"])
+    service.run()
+    assert service.net_points() == {"ada": full}
+    assert [a.status for a in service.attempts("ada")] == [GRADED, GRADED]
 
 
 def test_what_was_collected_by_hand_is_not_graded_again(service, exchange, notebooks) -> None:
@@ -454,6 +489,40 @@ def test_what_was_collected_by_hand_is_not_graded_again(service, exchange, noteb
     hand_in(exchange, "ada", notebooks["nothing"])
     service.run()
     assert service.points()["ada"] == service.attempts("ada")[0].points > 0
+
+
+def test_only_what_is_released_is_graded(reader: HandInService, exchange: Path) -> None:
+    (released := exchange / "attention" / "outbound" / LESSON).rmdir()
+    hand_in(exchange, "ada", "{}")
+    hand_in(exchange, "bob", "{}", "03_scaling")
+    reader.look()
+    assert [student for _, student in reader._waiting] == ["bob"]
+    released.mkdir()
+    hand_in(exchange, "zoe", "{}")
+    reader.look()
+    assert sorted(student for _, student in reader._waiting) == ["ada", "bob", "zoe"]
+
+
+def test_an_extension_for_nobody_is_one_line(reader: HandInService, exchange: Path) -> None:
+    with open_gradebook(reader.course) as gradebook:
+        gradebook.add_student("ada")
+    configure(reader.course, "c.HandIn.extensions = {name: '2999-01-01' for name in ('ada', 'Ada', 'root')}\n")
+    reader.regrade()
+    assert reader.said == ["look at nbgrader_config.py: extensions for Ada, and nobody has that name yet"]
+
+
+def test_who_collects_beside_it_does_not_take_what_an_attempt_was(reader: HandInService, exchange) -> None:
+    course, lesson = reader.course, reader.course.lesson(LESSON)
+    store_submission(
+        course, lesson, "ada", {lesson.notebook_name: b"best", "timestamp.txt": b"2026-01-01 12:00:00 UTC"}
+    )
+    hand_in(exchange, "ada", "worse")
+    (folder,) = reader.exchange.inbound.iterdir()
+    write_attempts(course, lesson, "ada", graded("best", 4, released="open"), graded(folder.name, 0, released="open"))
+    report = collect_from_exchange(course, lesson)
+    assert (report.as_before, course.submission(lesson, "ada").read_text()) == ({"ada"}, "best")
+    hand_in(exchange, "ada", "new")
+    assert set(collect_from_exchange(course, lesson).collected) == {"ada"}
 
 
 def test_the_lines_that_hub_md_shows_are_what_they_say(course: Course) -> None:
@@ -1186,10 +1255,10 @@ def test_feedback_that_is_there_stays_noted_while_the_next_is_made(reader: HandI
     lesson = reader.course.lesson(LESSON)
     write_attempts(reader.course, lesson, "ada", graded("a", 4, released="full"))
     work = Work(Delivered(lesson, "ada", "a", now_utc(), dict), {}, rules_of(Config(), LESSON), again=True)
-    record = {"submission": "x", "verdicts": {"attend": {"points": 3, "of": 4}}}
+    record = {"submission": "x", "verdicts": {"attend": {"points": 3, "of": 4}}, "flags": ["look at cell 1"]}
     attempt = reader._writer._record(work, record)
     assert read_attempts(reader.course, lesson, "ada") == [attempt]
-    assert (attempt.points, attempt.released) == (3, "full")
+    assert (attempt.points, attempt.released, attempt.flags) == (3, "full", ["look at cell 1"])
 
 
 def test_an_attempt_without_feedback_is_not_had_when_its_lesson_changes(
@@ -1200,7 +1269,9 @@ def test_an_attempt_without_feedback_is_not_had_when_its_lesson_changes(
     for best in (attempts, [*attempts[:2], replace(attempts[2], exercises={"attend": 5})]):
         write_attempts(reader.course, lesson, "ada", *best)
         monkeypatch.setattr(attempt_writer, "is_as_recorded", lambda *_: False)
-        assert [each.name for each in attempt_writer.graded_earlier(reader.course, lesson, True)] == ["b"]
+        assert [
+            each.name for each in attempt_writer.graded_earlier(reader.course, lesson, rules_of(Config(), LESSON))
+        ] == ["b"]
         assert [a.status for a in read_attempts(reader.course, lesson, "ada")] == [USED, GRADED, GRADED]
 
 

@@ -46,8 +46,8 @@ from .feedback import (
     release_notice,
     remove_attempt,
 )
-from .gradebook import ensure_registered, open_gradebook
-from .rules import BEST, Rules, late_penalty, now_utc, rules_by_lesson, rules_now
+from .gradebook import ensure_registered, open_gradebook, submission_scores
+from .rules import BEST, Rules, now_utc, rules_by_lesson, rules_now
 from .run import is_current
 from .submissions import (
     LATE,
@@ -62,6 +62,7 @@ from .submissions import (
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
 EARLIER = "It was graded with an earlier version of the lesson."
+TINY = 1e-6  # points
 MOST_NOTICES, NOTICE_SECONDS = 3, 10.0  # to one student within so long, of what is left out
 LessonOfStudent = tuple[str, str]  # a lesson's name, a student's id
 Say = Callable[[str], None]
@@ -113,10 +114,10 @@ class AttemptWriter:
                 finished[who] = {attempt.delivery for attempt in attempts if attempt.finished}
         return finished
 
-    def _noted(self, lesson: Lesson, path: Path) -> list[Attempt]:
+    def _noted(self, lesson: Lesson, path: Path, rules: Rules | None = None) -> list[Attempt]:
         """Return the attempts that a file holds. A damaged one is set aside; what counted stays."""
         try:
-            return read_attempts(self._course, lesson, path.parent.name)
+            return read_attempts(self._course, lesson, path.parent.name, rules)
         except CourseError:
             aside = path.replace(path.with_suffix(".damaged"))
             self._say(f"{lesson.shown(path)} is damaged and set aside as {aside.name}. What counted stays.")
@@ -179,7 +180,7 @@ class AttemptWriter:
         """Record a graded attempt; where it counts, write the gradebook; make its page, and release it."""
         lesson, student, notebook = work.delivered.lesson, work.delivered.student, json.loads(text)
         attempt = self._record(work, notebook["metadata"][RECORD])
-        attempts = read_attempts(self._course, lesson, student)
+        attempts = read_attempts(self._course, lesson, student, work.rules)
         counts = counting(attempts, work.rules.counts == BEST) == attempt
         target = self._course if counts else course_of_attempt(self._course, lesson, student)
         with changing_submissions(self._course):
@@ -205,17 +206,14 @@ class AttemptWriter:
         """Write down what an attempt earned; return it."""
         lesson, student = work.delivered.lesson, work.delivered.student
         earned = points_in(record)
-        due, total = work.rules.due_for(student), float(sum(earned["exercises"].values()))
-        known = TIMESTAMP in work.files  # when a teacher filled the inbox says nothing about its students
-        late = (work.arrived - due).total_seconds() if due and known else 0.0
-        late = max(late, 1.0) if due and LATE in work.files else late
-        penalty = late_penalty(load_config(self._course.root), student, total, late) or 0.0
         before = {each.delivery: each.released for each in read_attempts(self._course, lesson, student)}
         released = before.get(work.delivered.name, "")  # until the new page takes the old one's place
         about = (work.delivered.name, work.arrived.isoformat())
-        attempt = Attempt(*about, submission=record["submission"], **earned, penalty=penalty, released=released)
+        attempt = Attempt(*about, submission=record["submission"], **earned, released=released)
+        flags = [str(flag) for flag in record.get("flags", [])]
+        attempt = replace(attempt, timed=TIMESTAMP in work.files, late=LATE in work.files, flags=flags)
         write_attempts(self._course, lesson, student, attempt, again=work.again)
-        return attempt
+        return replace(attempt, penalty=attempt.penalty_by(work.rules, student))
 
     def _save(self, work: Work, notebook: Mapping[str, Any]) -> None:
         """Write the gradebook's rows."""
@@ -288,7 +286,7 @@ class AttemptWriter:
         return False
 
     def _explain(self, lesson: Lesson, student: str, rules: Rules) -> None:
-        attempts = self._noted(lesson, self._course.attempts_of(lesson, student))
+        attempts = self._noted(lesson, self._course.attempts_of(lesson, student), rules)
         for attempt in attempts:
             if attempt == counting(attempts, rules.counts == BEST):
                 self.release(self._course, lesson, student, rules)
@@ -297,23 +295,42 @@ class AttemptWriter:
                 write_attempts(self._course, lesson, student, replace(attempt, released=FULL), again=True)
 
 
-def graded_earlier(course: Course, lesson: Lesson, best: bool) -> Iterator[Delivered]:
+def graded_earlier(course: Course, lesson: Lesson, rules: Rules, changed: bool = True) -> Iterator[Delivered]:
     """Yield each student's attempt that counts, where the lesson has changed since, or `grade` has graded it anew.
 
     The student's other attempts count no more, as their points are those of another lesson; they were had all the same.
+    Where only its penalty is another one by now, as after an extension, they stay what they were.
+
+    Args:
+        course: the course.
+        lesson: the lesson.
+        rules: its rules.
+        changed: whether the lesson can have changed; it takes a while to find out.
     """
+    overdue = other_penalty(course, lesson, rules)
     for path in sorted(course.attempts.glob(f"*/{lesson.name}.json")):
         student = path.parent.name
         with suppress(OSError):  # whose notes cannot be read or written: `read_finished` has said so
             # what is not released yet is graded anyway, as what has just been handed in
-            released = [a for a in graded_attempts(read_attempts(course, lesson, student)) if a.released]
-            attempt = counting(released, best)
-            if attempt is None or is_as_recorded(course, lesson, student, attempt):
+            released = [a for a in graded_attempts(read_attempts(course, lesson, student, rules)) if a.released]
+            attempt = counting(released, rules.counts == BEST)
+            if attempt is None:
                 continue
-            others = [replace(a, status=USED, note=EARLIER) for a in released if a is not attempt]
-            write_attempts(course, lesson, student, *others)
+            if changed and not is_as_recorded(course, lesson, student, attempt):
+                others = [replace(a, status=USED, note=EARLIER) for a in released if a is not attempt]
+                write_attempts(course, lesson, student, *others)
+            elif student not in overdue or submission_digest(course, lesson, student) != attempt.submission:
+                continue
             arrived = attempt.when or now_utc()
             yield Delivered(lesson, student, attempt.delivery, arrived, partial(files_beside, course, lesson, student))
+
+
+def other_penalty(course: Course, lesson: Lesson, rules: Rules) -> set[str]:
+    """Return whose penalty in the gradebook is not the one that the rules say now."""
+    with open_gradebook(course) as gradebook:
+        scores = list(submission_scores(gradebook, lesson.name))
+    due = {s.student_id: rules.penalty(s.student_id, s.raw_score, s.timestamp) for s in scores}
+    return {s.student_id for s in scores if abs(s.penalty - due[s.student_id]) > TINY}
 
 
 def is_as_recorded(course: Course, lesson: Lesson, student: str, attempt: Attempt) -> bool:

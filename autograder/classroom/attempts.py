@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import CourseError
 from ..paths import Course, Lesson, replace_text
+from .rules import Rules
 from .submissions import changing_submissions, is_odd
 
 GRADED, LEFT_OUT, REFUSED = "graded", "left out", "needs a person"
@@ -33,7 +34,10 @@ class Attempt:
     submission: str = ""  # the checksum of the notebook, where it has run
     exercises: Mapping[str, int] = field(default_factory=dict)  # each one's points
     of: int = 0  # how many points there are
-    penalty: float = 0.0  # what is taken off for being late
+    timed: bool = True  # whether that is when its student handed it in, and not when a teacher filled the inbox
+    late: bool = False  # whether it was late, as whoever took it says
+    penalty: float = 0.0  # what is taken off for that by the rules as they are now; never written down
+    flags: Sequence[str] = ()  # what a person should look at
     released: str = ""  # which feedback its student can fetch: '', `open` or `full`
 
     @property
@@ -46,6 +50,10 @@ class Attempt:
         """When it arrived, UTC, where that is known."""
         return datetime.fromisoformat(self.arrived) if self.arrived else None
 
+    def penalty_by(self, rules: Rules, student: str) -> float:
+        """What its student loses for being late."""
+        return rules.penalty(student, float(sum(self.exercises.values())), self.when if self.timed else None, self.late)
+
     @property
     def finished(self) -> bool:
         """Whether nothing is left to do about it."""
@@ -57,11 +65,23 @@ class Attempt:
         return Attempt(self.delivery, status=USED if self.status in (GRADED, USED) else LEFT_OUT, note=FORGOTTEN)
 
 
-def read_attempts(course: Course, lesson: Lesson, student: str) -> list[Attempt]:
-    """Return a student's attempts at a lesson, the first one first. Raises CourseError where the file is damaged."""
+def read_attempts(course: Course, lesson: Lesson, student: str, rules: Rules | None = None) -> list[Attempt]:
+    """Return a student's attempts at a lesson, the first one first.
+
+    Args:
+        course: the course.
+        lesson: the lesson.
+        student: the student's id.
+        rules: what is taken off for being late; None where that makes no difference.
+
+    Raises:
+        CourseError: the file is damaged.
+    """
     path = course.attempts_of(lesson, student)
     try:
-        return [Attempt(**record) for record in json.loads(path.read_text(encoding="utf-8"))]
+        records = json.loads(path.read_text(encoding="utf-8"))
+        attempts = [Attempt(**{**record, "penalty": 0.0}) for record in records]
+        return [replace(each, penalty=each.penalty_by(rules, student)) for each in attempts] if rules else attempts
     except FileNotFoundError:
         return []
     except (ValueError, TypeError) as error:
@@ -109,7 +129,8 @@ def remove_copy(course: Course, student: str, delivery: str) -> None:
 
 def as_text(attempts: Iterable[Attempt]) -> str:
     """Return attempts as a file holds them."""
-    return json.dumps([asdict(each) for each in attempts], indent=1) + "\n"
+    records = [{name: value for name, value in asdict(each).items() if name != "penalty"} for each in attempts]
+    return json.dumps(records, indent=1) + "\n"
 
 
 def forget_attempts(course: Course, student: str) -> int:
@@ -165,6 +186,12 @@ def changes(attempts: Sequence[Attempt]) -> list[str]:
         lines.append(f"{number}. {attempt.points:g} of {attempt.of}{late}{changed}")
         before = dict(attempt.exercises)
     return lines
+
+
+def flagged(attempts: Sequence[Attempt], shown: Sequence[str]) -> list[str]:
+    """Return what a person should look at in any attempt, beside what is shown of the one that counts."""
+    found = dict.fromkeys(flag for attempt in attempts for flag in attempt.flags if flag not in shown)
+    return [f"{flag} (in an attempt that does not count)" for flag in found]
 
 
 def about(attempts: Sequence[Attempt], submission: str, best: bool) -> tuple[Attempt | None, list[str]]:

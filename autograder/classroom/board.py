@@ -7,11 +7,15 @@ student's own server, so that nobody writes as another, and nobody reads what an
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 import logging
 import os
 import re
+import secrets
 import time
+from base64 import urlsafe_b64encode
+from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -23,7 +27,15 @@ from jupyterhub.services.auth import HubOAuth, HubOAuthCallbackHandler, HubOAuth
 from jupyterhub.utils import url_path_join
 from tornado.escape import xhtml_escape
 from tornado.iostream import StreamClosedError
-from tornado.web import Application, HTTPError, RequestHandler, authenticated, stream_request_body
+from tornado.web import (
+    Application,
+    HTTPError,
+    RequestHandler,
+    authenticated,
+    create_signed_value,
+    decode_signed_value,
+    stream_request_body,
+)
 from traitlets import default
 
 from ..errors import CourseError
@@ -47,8 +59,10 @@ LOOK_EVERY = 0.5  # seconds between two looks at what has changed
 RECKON_EVERY = 15  # seconds after which a state can have changed though nothing came
 LONGEST_STREAM = 600.0  # seconds; then the browser connects anew, and its rights are looked up again
 MOST_STREAMS = 50
-MOST_KEPT = 5000  # logins that have begun, which take seconds, and answers of the hub
+MOST_KEPT = 5000  # answers of the hub
+STATE = "state"  # the name under which a begun login is signed
 LONGEST_ADDRESS = 500  # of a page, to lead there after a login
+MOST_UNDER_WAY = 4  # requests of one student: the student's side sends one after another
 LONGEST_SESSION, TOKEN = 64, re.compile(r"[!-~]{1,500}")
 HOUR = 3600.0
 GUARD = (
@@ -74,13 +88,32 @@ class BoundedOAuth(HubOAuth):  # type: ignore[misc]
     def _bounded_cache(self) -> Latest:
         return Latest(self.cache_max_age)
 
-    @default("_oauth_states")  # type: ignore[untyped-decorator]
-    def _bounded_states(self) -> Latest:
-        return Latest(self.oauth_state_max_age)
+    @property
+    def secret(self) -> bytes:
+        """What cookies and begun logins are signed with; they outlive this process."""
+        return sha256(f"board:{self.api_token}".encode()).digest()
 
-    def generate_state(self, next_url: str | None = None, **more: Any) -> str:
-        """Note that a login has begun, and where it leads; return its name."""
-        return str(super().generate_state(next_url if len(next_url or "") <= LONGEST_ADDRESS else None, **more))
+    def generate_pkce_code_challenge(self, method: str = "S256") -> tuple[str, str, str]:
+        """Return a secret from which the hub will know who began a login, what the hub is told of it now, and how."""
+        verifier = self._verifier(secrets.token_urlsafe(16))
+        challenge = urlsafe_b64encode(sha256(verifier.encode()).digest()).decode().rstrip("=")
+        return verifier, challenge, method
+
+    def _verifier(self, login: str) -> str:
+        return f"{login}.{hmac.new(self.secret, login.encode(), 'sha256').hexdigest()}"
+
+    def generate_state(self, next_url: str | None = None, code_verifier: str = "", **more: Any) -> str:
+        """Return what a begun login is known by. It holds all that is to be known: a flood drives out what is kept."""
+        login = code_verifier.partition(".")[0] or secrets.token_urlsafe(16)
+        state = {"login": login, "next_url": next_url if len(next_url or "") <= LONGEST_ADDRESS else None, **more}
+        return create_signed_value(self.secret, STATE, json.dumps(state)).decode()
+
+    def _decode_state(self, state_id: str, /) -> dict[str, Any]:
+        """Return what a begun login holds; nothing where another has signed it, or it is old."""
+        days = self.oauth_state_max_age / 86400
+        text = decode_signed_value(self.secret, STATE, state_id, max_age_days=days)
+        state: dict[str, Any] = json.loads(text) if text else {}
+        return {**state, "code_verifier": self._verifier(state["login"])} if state else {}
 
     def get_session_id(self, handler: RequestHandler) -> str:
         """Return which of a browser's sessions asks, under which answers are kept; none that is longer than a hub's."""
@@ -99,7 +132,7 @@ class BoardService:
     def __init__(self, store: BoardStore, course: Course) -> None:
         self.store, self._course = store, course
         self.allowance = Allowance()
-        self.streams = 0
+        self.streams, self.under_way = 0, Counter[str]()
         self._database = ThreadPoolExecutor(1)  # one after another: nobody holds a lock that another waits for
         self._versions: dict[str, int] = {}
         self._latest: dict[str, tuple[tuple[int, int], str]] = {}
@@ -305,7 +338,7 @@ class Events(DataHandler):
 class Mine(Handler):
     """What one student's checks have told: written and read with the token of the student's own server."""
 
-    student = ""
+    student, counts = "", False  # whose it is, and whether it is one of those under way
 
     async def prepare(self) -> None:
         """Find out who asks, before a body is read. Cookies do not count, so no page can ask in somebody's name."""
@@ -316,9 +349,24 @@ class Mine(Handler):
         user = await self.hub_auth.user_for_token(token, sync=False) if token else None
         if user is None or not opens_own_server(user):
             raise HTTPError(403)
+        if self.service.under_way[str(user["name"])] >= MOST_UNDER_WAY:
+            raise HTTPError(429)
         self.student = str(user["name"])
+        self.counts = True
+        self.service.under_way[self.student] += 1
         connection: Any = self.request.connection
         connection.set_max_body_size(MOST_BYTES)
+
+    def on_finish(self) -> None:
+        """Count it no more."""
+        if self.counts:
+            self.counts = False
+            self.service.under_way -= Counter([self.student])
+
+    def on_connection_close(self) -> None:
+        """Count what its sender has given up no more."""
+        super().on_connection_close()
+        self.on_finish()
 
     def data_received(self, chunk: bytes) -> None:
         """Take a piece of the body."""
@@ -350,7 +398,7 @@ def opens_own_server(user: Mapping[str, Any]) -> bool:
     return user.get("kind") == "user" and opens_it
 
 
-def application(service: BoardService, auth: HubOAuth, prefix: str) -> Application:
+def application(service: BoardService, auth: BoundedOAuth, prefix: str) -> Application:
     """Return the service's pages, below a prefix; students' messages also go to `/tries`, as through a socket."""
     shared = {"service": service, "auth": auth}
     pages = {"lessons": Lessons, "past": Past, "events": Events, "tries": Mine}
@@ -361,7 +409,7 @@ def application(service: BoardService, auth: HubOAuth, prefix: str) -> Applicati
             (url_path_join(prefix, "(board.js|board.css|)"), Page, shared),
             ("/tries", Mine, shared),
         ],
-        cookie_secret=sha256(f"board:{auth.api_token}".encode()).digest(),  # a page outlives this process
+        cookie_secret=auth.secret,
         log_function=log_failures,
     )
 

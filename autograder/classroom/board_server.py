@@ -26,6 +26,7 @@ LOG = logging.getLogger("autograder.board")
 MOST_BYTES = 2**19  # of one request whose sender is known: fifty tries with code
 NO_BODY = 2**10  # of any other
 HEADER_BYTES = 2**13
+BODY_SECONDS = 5.0  # in which a body has to be complete; the student's side waits three for the answer
 MOST_OF_AN_ACCOUNT, MOST = 50, 5000  # connections at a time
 AT_ONCE, PER_SECOND = 200, 50  # connections that an account may begin
 UNKNOWN = -1  # whose a connection is that does not come from this computer
@@ -115,7 +116,7 @@ def server_of(app: Application) -> BoundedServer:
         max_body_size=NO_BODY,
         max_buffer_size=2 * MOST_BYTES,
         idle_connection_timeout=60,
-        body_timeout=20,
+        body_timeout=BODY_SECONDS,
     )
 
 

@@ -149,7 +149,9 @@ class Exchange:
         if now > self._counted_from + LINES_SECONDS:
             self._counted_from = now
             self._refused.clear()
+        withheld = [f"+{lesson.name}+" for lesson in self._course.lessons() if not self._exchange.is_released(lesson)]
         names = {path.name for path in self._exchange.inbound.iterdir()}
+        names = {name for name in names if not any(lesson in name for lesson in withheld)}
         self._seen &= names
         self._owners = {name: owner for name, owner in self._owners.items() if name in names}
         waiting = names.difference(self._seen, known)

@@ -31,6 +31,7 @@ from ..errors import CourseError, SubmissionError, UnansweredError, escaped
 from ..grading.cells import BUDGET
 from ..paths import Course, Lesson
 from .archives import CollectionReport
+from .attempts import read_attempts
 from .feedback import release_notice
 from .plain_files import NAMELESS, FolderContent, file_kind, open_folder, read_folder, status_in, unread
 from .reader import NOBODY, Reader
@@ -183,6 +184,10 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         """The folder that students hand in to."""
         return Path(self.root, self.coursedir.course_id, "inbound")
 
+    def is_released(self, lesson: Lesson) -> bool:
+        """Say whether students can fetch a lesson."""
+        return Path(self.root, self.coursedir.course_id, "outbound", lesson.name).is_dir()
+
     @contextmanager
     def _inbound(self) -> Iterator[int]:
         """Give a descriptor of the folder that students hand in to, after a look at whose it is."""
@@ -292,7 +297,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         stored = self._course.submission(lesson, delivery.student).with_name(SECRET)
         if not stored.parent.exists():
             return True
-        if not self.update:
+        if not self.update or self._was_attempted(lesson, delivery):
             return False
         secret = secret_in(self._contents(inbound, delivery.folder, delivery.owner))
         if stored.is_file() and stored.read_bytes() == secret:
@@ -302,6 +307,13 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         except SubmissionError:
             before = None
         return self.before_duedate or before is None or before > now_utc() + TOLERANCE or delivery.arrived > before
+
+    def _was_attempted(self, lesson: Lesson, delivery: Delivery) -> bool:
+        """Say whether a folder was dealt with at hand-in: which of a student's folders counts is decided there."""
+        with suppress(CourseError):  # damaged notes, of which grading at hand-in tells
+            noted = read_attempts(self._course, lesson, delivery.student)
+            return delivery.folder in {attempt.delivery for attempt in noted}
+        return False
 
     def _read(self, inbound: int, lesson: Lesson, delivery: Delivery, report: CollectionReport) -> dict[str, bytes]:
         """Return the files to keep, by name. Raises SubmissionError where one cannot be taken."""

@@ -26,7 +26,7 @@ from ..paths import Course
 from ..student.titles import titles_in
 from .attempts import Attempt, about, counting, read_attempts
 from .gradebook import open_gradebook
-from .rules import BEST, Rules, duration, now_utc, rules_now, rules_of
+from .rules import BEST, Rules, duration, now_utc, rules_now
 from .sanitize import IN_HEAD
 from .summary import WAITING, summary_cell, summary_rows
 
@@ -189,8 +189,8 @@ def graded_at(config: Any, info: Any) -> datetime.datetime:
 def attempt_in(config: Any, nb: Any, info: Any) -> tuple[Attempt | None, bool, list[str]]:
     """Return which attempt a graded notebook is, whether it counts, and what to say of it; None if graded otherwise."""
     course = Course(Path(config.CourseDirectory.root))
-    lesson, best = course.lesson(info["assignment"]), rules_of(config, info["assignment"]).counts == BEST
-    attempts = read_attempts(course, lesson, info["student"])
+    lesson, rules = course.lesson(info["assignment"]), rules_now(course, info["assignment"])
+    attempts, best = read_attempts(course, lesson, info["student"], rules), rules.counts == BEST
     own, words = about(attempts, nb.metadata.get(RECORD, {}).get("submission", ""), best)
     return own, own is not None and own is counting(attempts, best), words
 

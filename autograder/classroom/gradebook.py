@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -208,6 +208,12 @@ def seconds_late(
     if due is None or handed_in is None:
         return 0.0
     return max(0.0, (handed_in - due - (extension or datetime.timedelta())).total_seconds())
+
+
+def unknown_students(course: Course, names: Collection[str]) -> list[str]:
+    """Return which of some names no student in the gradebook has."""
+    with open_gradebook(course) as gradebook:
+        return sorted(set(names) - {student.id for student in gradebook.students})
 
 
 def scores_by_student(gradebook: Gradebook, lesson: str) -> Mapping[str, SubmissionScore]:

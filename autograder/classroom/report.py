@@ -20,7 +20,7 @@ from ..judging.cell_metadata import CHECK_PREFIX, QUESTION_PREFIX
 from ..paths import Course, Lesson
 from ..student.titles import titles_in
 from .archives import noted_left_out
-from .attempts import changes, read_attempts
+from .attempts import changes, flagged, read_attempts
 from .board_state import Helped, message_words, messages_that_helped
 from .board_store import BoardStore
 from .exports import escape_formula
@@ -96,12 +96,12 @@ def make_report(course: Course, lesson: Lesson) -> list[Path]:
 
 def read_class(course: Course, lesson: Lesson) -> list[Student]:
     """Read everybody who handed something in."""
-    names = set(course.students(lesson))
+    names, rules = set(course.students(lesson)), rules_now(course, lesson.name)
     with open_gradebook(course) as gradebook:
         known = scores_by_student(gradebook, lesson.name)
         cells = points_by_cell(gradebook, lesson.name) if known else {}
         everybody = sorted(names | known.keys())
-        return [read_student(course, lesson, name, known.get(name), cells.get(name, {})) for name in everybody]
+        return [read_student(course, lesson, name, known.get(name), cells.get(name, {}), rules) for name in everybody]
 
 
 def absent(course: Course, students: Sequence[Student]) -> list[str]:
@@ -111,7 +111,12 @@ def absent(course: Course, students: Sequence[Student]) -> list[str]:
 
 
 def read_student(
-    course: Course, lesson: Lesson, name: str, submission: SubmissionScore | None, cells: Mapping[str, float | None]
+    course: Course,
+    lesson: Lesson,
+    name: str,
+    submission: SubmissionScore | None,
+    cells: Mapping[str, float | None],
+    rules: Rules,
 ) -> Student:
     """Join what the gradebook and the graded notebook say about a student."""
     record = read_notebook_record(course.graded_notebook(lesson, name), RECORD)
@@ -119,7 +124,8 @@ def read_student(
     if submission is None or not record or reason:
         most = float(sum(package_of(lesson).key.points().values()))
         return Student(name, None, most, waits=reason or f"not graded yet: `{command('grade')}`")
-    page = course.feedback_page(lesson, name)
+    page, attempts = course.feedback_page(lesson, name), read_attempts(course, lesson, name, rules)
+    waits = needing_attention(course, lesson, submission)
     return Student(
         name,
         submission.score,
@@ -127,12 +133,12 @@ def read_student(
         record.get("verdicts", {}),
         cells,
         submission.penalty,
-        waits="; ".join(needing_attention(course, lesson, submission)),
+        waits="; ".join([*waits, *flagged(attempts, waits)]),
         page=f"../{page.relative_to(course.coursework).as_posix()}" if page.exists() else "",
         seconds=float(record.get("seconds", 0.0)),
         seed=record.get("seed", 0),
         late=duration(submission.seconds_late) if submission.seconds_late else "",
-        attempts=tuple(changes(read_attempts(course, lesson, name))),
+        attempts=tuple(changes(attempts)),
     )
 
 

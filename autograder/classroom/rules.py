@@ -61,10 +61,24 @@ class Rules:
     pause: int = 60  # seconds between two of them
     # what feedback says of them while the lesson can be handed in, `counted` or `explained`
     hidden_checks: str = COUNTED
+    config: Config = field(default_factory=Config, repr=False)  # the course's, which says what is taken off
 
     def due_for(self, student: str) -> datetime.datetime | None:
         """Return when it is due for a student, UTC; None where it never is."""
         return self.extensions.get(student, self.due)
+
+    def penalty(self, student: str, points: float, handed_in: datetime.datetime | None, late: bool = False) -> float:
+        """Return what is taken off a student's points for being late.
+
+        Args:
+            student: the student's id.
+            points: how many there are.
+            handed_in: when, UTC; None where nobody knows.
+            late: it was handed in late, as whoever took it says.
+        """
+        due = self.due and self.due_for(student)
+        seconds = (handed_in - due).total_seconds() if due and handed_in else 0.0
+        return late_penalty(self.config, student, points, max(seconds, float(late and due is not None))) or 0.0
 
     def due_in_words(self) -> str:
         """Return when it is due, and for how many it is due at another time; '' where it never is."""
@@ -103,7 +117,7 @@ def rules_of(config: Config, lesson: str, entered: Mapping[str, datetime.datetim
     due = utc(settings.due, zone, lesson) if settings.due else (entered or {}).get(lesson)
     due = due and min(max(due, EARLIEST), LATEST)
     extensions = {str(student): utc(str(time), zone, lesson) for student, time in settings.extensions.items()}
-    rest = (settings.counts, settings.attempts, settings.pause, settings.hidden_checks)
+    rest = (settings.counts, settings.attempts, settings.pause, settings.hidden_checks, config)
     return Rules(zone, due, extensions, *rest)
 
 
@@ -117,6 +131,9 @@ def rules_by_lesson(course: Course, lessons: Collection[str]) -> dict[str, Rules
     if not lessons:
         return {}
     config = load_config(course.root)
+    named, known = config.get(SECTION, {}).get("lessons", {}), {lesson.name for lesson in course.lessons()}
+    if unknown := [str(name) for name in named if name not in known]:
+        raise CourseError(f"{CONFIG_NAME}: c.{SECTION}.lessons has {', '.join(unknown)}, and no lesson has that name.")
     with as_course_error(), connect(config.CourseDirectory.db_url).connect() as connection:
         entered = due_dates(connection)
     return {name: rules_of(config, name, entered) for name in lessons}

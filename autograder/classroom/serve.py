@@ -37,13 +37,14 @@ from ..errors import (
 from ..grading.grade import grade
 from ..grading.sandbox import shared_sandbox, unavailable_reason
 from ..grading.submission import Submission
-from ..paths import Course
+from ..paths import CONFIG_NAME, Course
 from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work, graded_earlier
 from .attempts import remove_copy
 from .database import Claim
 from .deliveries import COMPUTERS_FAULT, SETTLED_SECONDS, Delivered, Exchange, Inbox, is_everybodys, next_turn, no_room
-from .exchange import open_exchange
-from .rules import BEST, Rules, now_utc, rules_by_lesson, rules_now
+from .exchange import open_exchange, uid_of
+from .gradebook import unknown_students
+from .rules import Rules, now_utc, rules_by_lesson, rules_now
 from .run import grading_settings, workers
 from .service_log import service_handler
 
@@ -125,6 +126,7 @@ class HandInService:
         # for when nobody waits, without its files, which would fill the memory: what takes long, what was graded before
         self._later: list[Work] = []
         self._tries, self._faults, self._rest_until = Counter[str](), Counter[str](), dict[str, float]()
+        self._config = load_config(course.root)  # the latest that was looked at
         self._handed_in, self._began = Counter[LessonOfStudent](), dict[str, float]()
         self._had = dict[str, tuple[float, float]]()  # seconds of grading and writing, by student, and as of when
         self._looked_for_due = self._rests = 0.0
@@ -141,13 +143,25 @@ class HandInService:
         """How many attempts are not finished."""
         return len(self._running) + len(self._later) + sum(map(len, self._waiting.values()))
 
-    def regrade(self) -> None:
-        """Begin to grade again what counts of lessons that have changed since, or were graded by hand."""
+    def regrade(self, changed: bool = True) -> None:
+        """Begin to grade again what counts and has other points now: its lesson, if it can, or rules have changed."""
+        self._warn_of_extensions()
+        config = load_config(self.course.root)
+        begun = {work.delivered.name for work in [*self._later, *self._running.values()]}
         for lesson in self.course.lessons():
             if any(self.course.attempts.glob(f"*/{lesson.name}.json")):
                 rules = rules_now(self.course, lesson.name)
-                for delivered in graded_earlier(self.course, lesson, rules.counts == BEST):
-                    self._later.append(Work(delivered, {}, rules, again=True))
+                for delivered in graded_earlier(self.course, lesson, rules, changed):
+                    if delivered.name not in begun:
+                        self._later.append(Work(delivered, {}, rules, again=True))
+        self._config = config
+
+    def _warn_of_extensions(self) -> None:
+        """Say whose extension is nobody's: a name that is mistyped."""
+        found = rules_by_lesson(self.course, [lesson.name for lesson in self.course.lessons()]).values()
+        named = {student for rules in found for student in rules.extensions if uid_of(student) is None}
+        if named and (unknown := unknown_students(self.course, named)):
+            self._say(f"look at {CONFIG_NAME}: extensions for {', '.join(unknown)}, and nobody has that name yet")
 
     def work(self) -> None:
         """Look once, and grade what may be graded. All waits while gradebook, configuration or a lesson is no use.
@@ -197,6 +211,8 @@ class HandInService:
 
     def start(self) -> None:
         """Begin to grade what may be graded now, one of each student's at a time, fairly."""
+        if load_config(self.course.root) is not self._config:
+            self.regrade(changed=False)
         busy = {work.delivered.student for work in self._running.values()}
         busy |= {work.delivered.student for work in self._later if work.long}
         resting = {student for student, until in self._rest_until.items() if time.monotonic() < until}
@@ -340,8 +356,8 @@ class HandInService:
             time.sleep(seconds)
         for future in wait(self._running, seconds, FIRST_COMPLETED).done if self._running else ():
             lesson = self._running[future].delivered.lesson
-            rules_now(self.course, lesson.name), package_of(lesson)  # these raise while they cannot be used
-            work, finished = self._running.pop(future), self.finished
+            rules, _ = rules_now(self.course, lesson.name), package_of(lesson)  # these raise while they cannot be used
+            work, finished = replace(self._running.pop(future), rules=rules), self.finished
             try:
                 with self._noting(work, time.thread_time):
                     self._write_down(work, future)

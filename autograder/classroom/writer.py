@@ -90,7 +90,7 @@ class GradebookWriter:
         assignment = {"assignment_id": self._assignment_id, "student_id": student}
         submission = self._find_or_add(SUBMISSION, assignment)
         values: Row = {"timestamp": timestamp} if timestamp is not None else {}
-        if self._due_is_configured:
+        if self._due_is_configured or self._rules.extensions:
             values["extension"] = self._extension(student)
         if values:
             self._db.execute(update(SUBMISSION).where(SUBMISSION.c.id == submission).values(**values))

@@ -126,8 +126,9 @@ GUARDED: dict[str, tuple[Numbers, Rule]] = {
     "ioctl": ((16, 29), OneOf(1, (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x802C542A))),
     # type, error, protocol, family: not cookies, which count the computer's sockets
     "getsockopt": ((55, 209), OneOf(2, (3, 4, 38, 39))),
-    # signal at the parent's end, names of threads and of memory
-    "prctl": ((157, 167), OneOf(0, (1, 2, 15, 16, 0x53564D41))),
+    # signal at the parent's end, the name of a thread, and names of memory: not a new name of a thread, which all
+    # accounts of the computer can read
+    "prctl": ((157, 167), OneOf(0, (1, 2, 16, 0x53564D41))),
     # AMX, the matrix unit of some processors
     "arch_prctl": ((158, None), OneOf(0, (0x1021, 0x1022, 0x1023))),
     "clone": ((56, 220), Without(0, NEW_NAMESPACES | CLONE_PIDFD)),
