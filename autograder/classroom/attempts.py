@@ -37,7 +37,7 @@ class Attempt:
     timed: bool = True  # whether that is when its student handed it in, and not when a teacher filled the inbox
     late: bool = False  # whether it was late, as whoever took it says
     penalty: float = 0.0  # what is taken off for that by the rules as they are now; never written down
-    flags: Sequence[str] = ()  # what a person should look at
+    flags: Sequence[str] = field(default_factory=list)  # what a person should look at
     released: str = ""  # which feedback its student can fetch: '', `open` or `full`
 
     @property

@@ -61,7 +61,7 @@ class Rules:
     pause: int = 60  # seconds between two of them
     # what feedback says of them while the lesson can be handed in, `counted` or `explained`
     hidden_checks: str = COUNTED
-    config: Config = field(default_factory=Config, repr=False)  # the course's, which says what is taken off
+    config: Config = field(default_factory=Config, repr=False, compare=False)  # it says what being late costs
 
     def due_for(self, student: str) -> datetime.datetime | None:
         """Return when it is due for a student, UTC; None where it never is."""
