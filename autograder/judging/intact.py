@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Collection
 from operator import is_not
 
@@ -13,14 +12,14 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 OF_TENSORS: tuple[type, ...] = (torch.Tensor, nn.Parameter, torch.UntypedStorage, torch.TypedStorage)
-OF_REPLIES: tuple[type, ...] = (json.JSONEncoder, json.JSONDecoder, socket.socket, TorchFunctionMode, TorchDispatchMode)
+OF_REPLIES: tuple[type, ...] = (json.JSONEncoder, json.JSONDecoder, TorchFunctionMode, TorchDispatchMode)
 ADDED_BY_PYTHON = {"__annotations__", "__slotnames__"}  # when a class that has none is asked, or one is first copied
 _kept: list[tuple[type, tuple[str, ...], tuple[object, ...]]] = []
 
 
-def remember_classes() -> None:
-    """Keep what classes hold that checks, recorders and replies use: PyTorch's, and some of Python's."""
-    kinds = {kind: None for kind in (*OF_TENSORS, *OF_REPLIES, *vars(nn).values()) if isinstance(kind, type)}
+def remember_classes(*others: type) -> None:
+    """Keep what classes hold that checks, recorders and replies use: PyTorch's, some of Python's, and some others."""
+    kinds = {kind: None for kind in (*OF_TENSORS, *OF_REPLIES, *others, *vars(nn).values()) if isinstance(kind, type)}
     _kept[:] = [(kind, (*vars(kind),), (*vars(kind).values(),)) for kind in kinds]
 
 
