@@ -120,4 +120,4 @@ def test_cells_leave_time_for_the_checks(package, right) -> None:
     limits = Limits(cell_seconds=5.0, total_seconds=6.0)
     record = record_of(replace(given, notebook=json.dumps(notebook).encode(), limits=limits))
     assert all(verdict["points"] == verdict["of"] for verdict in record["verdicts"].values())
-    assert "look at the notebook: 1 cell found no time left, because others took all of it" in record["flags"]
+    assert "look at the notebook: 2 cells found no time left, because others took all of it" in record["flags"]

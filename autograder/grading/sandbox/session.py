@@ -151,7 +151,7 @@ class SandboxSession:
 
     @property
     def cells_left_out(self) -> int:
-        """How many cells found no time left."""
+        """How many cells found no time left, or less than a cell may have, and were stopped."""
         return self._budget.left_out
 
     def close(self) -> None:
@@ -184,6 +184,7 @@ class SandboxSession:
         try:
             return self._budget.read(self._ask(request, allowance, most), self._limits.output_bytes + SMALL)
         except SandboxError as error:
+            self._budget.left_out += isinstance(error, TooSlowError) and allowance.computing < self._limits.cell_seconds
             slow = f"A cell was still running after {allowance.computing:.0f} seconds, so it was stopped."
             asleep = f"A cell did nothing for {allowance.asleep:.0f} seconds, so it was stopped."
             ended = "The Python process ended in this cell."
