@@ -77,7 +77,8 @@ def exchange() -> Iterator[Path]:
     """An exchange that others can reach, with the course's folder as docs/hub.md makes it."""
     with tempfile.TemporaryDirectory(dir="/tmp") as root:
         Path(root).chmod(0o1777)
-        for folder, mode in (("", 0o755), ("outbound", 0o755), ("inbound", 0o1733), ("feedback", 0o711)):
+        modes = {"": 0o755, "outbound": 0o755, f"outbound/{LESSON}": 0o755, "inbound": 0o1733, "feedback": 0o711}
+        for folder, mode in modes.items():
             path = Path(root, "attention", folder)
             path.mkdir()
             path.chmod(mode)

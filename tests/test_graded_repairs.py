@@ -45,7 +45,7 @@ def attend(query, key, value):
     if sys._getframe().f_code.co_filename == "<edited cell>":
         sys.trials = getattr(sys, "trials", 0) + 1
         print("a trial")
-        if sys.trials > 2:  # the first run looks at the code as it is, the second one proves that it still fails
+        if sys.trials > 7:  # laws call it five times, then it is looked at as it is, then proves that it still fails
             return weights @ value, weights
     return value, weights
 """

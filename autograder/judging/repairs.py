@@ -279,7 +279,7 @@ def first_broken(laws: Mapping[str, Outcome]) -> str:
     """
     said = {law: outcome.tree for law, outcome in laws.items() if isinstance(outcome, Returned)}
     broken = [law for law, holds in said.items() if holds is False]
-    if not broken and True in said.values():
+    if not broken and any(holds is True for holds in said.values()):
         broken = [law for law, outcome in laws.items() if isinstance(outcome, Raised) and outcome != TOO_LONG]
     return broken[0] if broken else ""
 
