@@ -109,7 +109,7 @@ def refusals(key: AnswerKey, exercise: str, work: Any, seeds: Iterable[int]) -> 
         if not (target.hidden or as_released(target).accepts(check.summarize(check.values(work, PUBLIC_SEED)))):
             yield f"fails {check.name} at home"
     for seed in seeds:
-        for law in (law for law in key.laws if law.exercise == exercise):
+        for law in key.laws_of(exercise):
             if getattr(law.values(work, seed), "tree", None) is not True:
                 yield f"breaks the law {law.name} with seed {seed}"
         outcomes = [check.values(work, seed, record=True) for check in checks]

@@ -135,6 +135,10 @@ class AnswerKey:
         """Return an exercise's checks, visible ones first."""
         return [c for c in (*self.visible, *self.hidden) if c.exercise == exercise]
 
+    def laws_of(self, exercise: str) -> list[Law]:
+        """Return what holds of every right answer to an exercise."""
+        return [law for law in self.laws if law.exercise == exercise]
+
     def mistakes_of(self, exercise: str) -> list[Mutant]:
         """Return an exercise's known mistakes."""
         return [m for m in self.mistakes if m.exercise == exercise]
@@ -279,12 +283,11 @@ class AnswerKey:
         def trace(source: str, i: int) -> Outcome:
             return run(source, checks[i], seed)
 
-        def obeys(source: str, law: Law) -> Outcome:
-            return run(source, law, seed)
+        def laws(source: str) -> dict[str, Outcome]:
+            return {law.title: run(source, law, seed) for law in self.laws_of(exercise)}
 
         targets, tried = self.targets(exercise, seed)[:asked], TRIED.setdefault(run, Tried(cell, calls))
-        laws = [law for law in self.laws if law.exercise == exercise]
-        search = Search(cell, targets, outcomes, summarized, confirm, calls, trace, tried, laws, obeys)
+        search = Search(cell, targets, outcomes, summarized, confirm, calls, trace, tried, laws)
         return list(search.found())[-1]
 
     def boxes_of(self, check: Check, seed: int) -> dict[str, tuple[str, str]]:

@@ -14,7 +14,6 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from .case import Seen
-from .check import Law
 from .exceptions import line_of, meaning
 from .fingerprint import Fingerprint, fingerprint, is_far_too_large, same_leaf
 from .neighbors import Edit
@@ -126,8 +125,7 @@ class Search:
         needed: functions that the solution calls too.
         trace: runs a check, by its number, on a cell that is looked at.
         tried: what another search of the same cell has read and run, where there was one.
-        laws: what holds of every right answer.
-        obeys: what a law gives on a cell.
+        laws: gives, for each law of the exercise, what it gives on a cell.
     """
 
     def __init__(
@@ -140,10 +138,9 @@ class Search:
         needed: Collection[str] = (),
         trace: RunEdited = lambda source, i: NO_TIME_LEFT,
         tried: Tried | None = None,
-        laws: Sequence[Law] = (),
-        obeys: Callable[[str, Law], Outcome] = lambda source, law: NO_TIME_LEFT,
+        laws: Callable[[str], Mapping[str, Outcome]] = lambda source: {},
     ) -> None:
-        self._laws, self._obeys = laws, obeys
+        self._laws = laws
         self._tried, self._trace = tried or Tried(cell, needed), trace
         self._targets, self._run, self._confirm = targets, run, confirm
         accepted = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
@@ -174,8 +171,7 @@ class Search:
 
     def _broken_law(self) -> str:
         """Say which law the code breaks first; '' for none."""
-        source = ast.unparse(self._tried.tree)
-        law = first_broken({law.title: self._obeys(source, law) for law in self._laws})
+        law = first_broken(self._laws(ast.unparse(self._tried.tree)))
         return ANSWERS["law"].format(law=law) if law else ""
 
     def _special(self) -> dict[str, str]:

@@ -74,10 +74,10 @@ def search_in_copy(
     def trace(source: str, i: int) -> Outcome:
         return trials.run(source, checks[i], PUBLIC_SEED)
 
-    def obeys(source: str, law: Law) -> Outcome:
-        return trials.run(source, law, PUBLIC_SEED)
+    def obeyed(source: str) -> dict[str, Outcome]:
+        return {law.title: trials.run(source, law, PUBLIC_SEED) for law in laws}
 
-    search = Search(cell, targets, outcomes, run, needed=calls, trace=trace, laws=laws, obeys=obeys)
+    search = Search(cell, targets, outcomes, run, needed=calls, trace=trace, laws=obeyed)
     line = last_line_of_copy(lambda: (json.dumps(asdict(seen)) for seen in search.found()))
     return Seen(**json.loads(line)) if line else Seen()
 
