@@ -257,6 +257,14 @@ def scores_moved_together(stable_softmax: Any, draw: Inputs) -> bool:
 
 
 @law("temperature_softmax")
+def one_unit_at_any_temperature(temperature_softmax: Any, draw: Inputs) -> bool:
+    """The weights of a row sum to 1 at every temperature."""
+    scores = draw.normal(3, 5)
+    sums = [temperature_softmax(scores, t).sum(dim=-1) for t in (0.3, 1.0, 5.0)]
+    return all(torch.allclose(each, torch.ones_like(each), atol=1e-3) for each in sums)
+
+
+@law("temperature_softmax")
 def scores_moved_together_at_a_temperature(
     temperature_softmax: Any, draw: Inputs
 ) -> bool:
