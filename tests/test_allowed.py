@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -31,8 +32,9 @@ def asked(*cells: str, allowed: tuple[str, ...] = ()) -> str:
     return reader.question("attend", allowed)
 
 
-def asked_elsewhere(*cells: str) -> str:
-    return CodeReader([GIVEN, RIGHT, *cells], [RIGHT, *cells]).question_elsewhere()
+def asked_inside(cell: str) -> str:
+    """What is asked about an exercise whose function does what a cell does."""
+    return asked(f"def attend(q):\n{indent(cell, '    ')}\n    return q")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +173,6 @@ def test_what_an_object_holds_counts_however_it_was_put_there(put: str) -> None:
         ("import matplotlib\ndef attend(q): return matplotlib.colors.re.enum.bltns", "bltns"),
         ("import torch\ndef attend(q):\n    a = b = torch\n    return b.sys", "torch"),
         ("import math, random\ndef attend(q):\n    s = random\n    if q: s = math\n    return s.os", "a name of two"),
-        ("import random as r\ndef never():\n    import math as r\ndef attend(q): return r.os", "a name of two"),
         ("from torch.nn.functional import *\ndef attend(q): return importlib.util", "torch.nn.functional.importlib"),
         ("from torch.nn.functional import *\ndef attend(q): return nowhere(q)", "nowhere"),
         ("def zip(*q): return [('__dict__',)]\ndef attend(q):\n    for (n,) in zip(['a']): q = getattr(q, n)", "zip"),
@@ -255,9 +256,7 @@ def test_ordinary_code_is_nobodys_business(code: str) -> None:
     ],
 )
 def test_what_another_cell_does_is_no_question(cell: str) -> None:
-    assert (asked(RIGHT, cell), asked_elsewhere("import figures", cell)) == ("", "a cell uses `figures`")
-    reader = CodeReader([GIVEN, "import figures", RIGHT, cell], [RIGHT, cell])
-    assert reader.question_elsewhere() == ""
+    assert asked(RIGHT, cell) == ""
 
 
 @pytest.mark.parametrize(
@@ -290,7 +289,6 @@ def test_what_another_cell_does_is_no_question(cell: str) -> None:
         "torch.library.Library('aten', 'IMPL').impl('exp', print)",
         "import __main__\nsetattr(__main__, 'attend', print)",
         "setattr(nn.Linear, 'forward', print)",
-        "attend.__code__ = print.__code__",
         "globals()['attend'] = print",
         "x = Own() == globals()",
         "x = 1 in torch.ones(1) == globals()",
@@ -309,8 +307,9 @@ def test_what_another_cell_does_is_no_question(cell: str) -> None:
         "import inspect\ninspect.signature(attend, eval_str=True)",
     ],
 )
-def test_what_may_change_the_record_or_a_name_is_shown_wherever_it_is(cell: str) -> None:
-    assert "a cell uses" in asked_elsewhere(cell)
+def test_what_may_change_the_record_or_a_name_is_shown_where_an_exercise_leads_to_it(cell: str) -> None:
+    assert "its code uses" in asked_inside(cell)
+    assert asked(RIGHT, cell) == ""
 
 
 @pytest.mark.parametrize(
@@ -344,7 +343,7 @@ def test_what_may_change_the_record_or_a_name_is_shown_wherever_it_is(cell: str)
         ("def attend(q):\n    str = lambda k: k('X', (), {})\n    return str(type(int))", "str"),
         ("def getattr(m, name): return m.jit.script\ndef attend(q): return getattr(torch, 'exp')(q)", "getattr"),
         ("def attend(q): return q.made().torch.jit.script", "torch"),
-        ("torch.cuda.CUDAPluggableAllocator('a.so', 'a', 'b')\ndef attend(q): return q", ""),
+        ("def attend(q): return torch.cuda.CUDAPluggableAllocator('a.so', 'a', 'b')", "torch.cuda.CUDAPl"),
         ("def attend(q):\n    match q:\n        case nn.Linear(a): return a", "case"),
         (
             "class P:\n    def look(self, q): return self._make_subclass(P, q)\n"
@@ -378,8 +377,7 @@ def test_what_may_change_the_record_or_a_name_is_shown_wherever_it_is(cell: str)
     ],
 )
 def test_what_a_call_may_give_that_finds_things_by_their_names_is_shown(code: str, word: str) -> None:
-    assert (f"its code uses `{word}" in asked(code)) == bool(word)
-    assert "a cell uses" in asked_elsewhere(code)
+    assert f"its code uses `{word}" in asked(code)
 
 
 @pytest.mark.parametrize(
@@ -473,28 +471,11 @@ def test_no_ordinary_function_finds_something_by_a_text_but_known_ones() -> None
 
 
 HONEST = (Path(__file__).parent / "honest_cells.txt").read_text(encoding="utf-8").split("# %%\n")[1:]
-HONEST_ASKED = {
-    *(
-        'for name in dir(q):\n    if "exp" in name:',
-        "from torch.utils.benchmark import",
-        "from IPython import get_ipython",
-    ),
-    *('get_ipython().run_line_magic("matplotlib"', "globals().keys()", 'eval("1 + 1")'),
-    *("import threading", "layer.weight._is_view()", "from concurrent.futures import", "%%writefile", "%run"),
-    "from helper import f",
-}
 
 
-def test_of_the_cells_that_students_add_few_are_asked_about() -> None:
-    imports = "\n".join(line for cell in HONEST for line in cell.splitlines() if line.startswith("import matplotlib"))
-    asked_about = set()
-    for cell in HONEST:
-        reader = CodeReader([GIVEN, imports, RIGHT, cell], [RIGHT, cell])
-        assert reader.question("attend") == ""
-        if reader.question_elsewhere():
-            asked_about |= {start for start in HONEST_ASKED if cell.startswith(start)} or {cell}
-    assert asked_about == HONEST_ASKED
-    assert len(asked_about) < len(HONEST) / 10
+@pytest.mark.parametrize("cell", HONEST)
+def test_nobody_is_asked_about_the_cells_that_students_add(cell: str) -> None:
+    assert asked(RIGHT, cell) == ""
 
 
 @pytest.mark.parametrize(
@@ -511,6 +492,7 @@ def test_of_the_cells_that_students_add_few_are_asked_about() -> None:
         "from importlib.metadata import EntryPoint",
         "torch.save.__defaults__[0]",
         "attend.__module__ = 'torch'",
+        "attend.__code__ = print.__code__",
         "%store -r",
         "from torch.utils.benchmark import Timer\nTimer('x = 1').timeit()",
         "from unittest import mock",
@@ -518,8 +500,8 @@ def test_of_the_cells_that_students_add_few_are_asked_about() -> None:
         "%load_ext other",
     ],
 )
-def test_what_looks_like_an_honest_cell_and_is_none_is_shown(cell: str) -> None:
-    assert "a cell uses" in asked_elsewhere(cell)
+def test_what_looks_like_honest_code_and_is_none_is_shown(cell: str) -> None:
+    assert "its code uses" in asked_inside(cell)
 
 
 @pytest.mark.parametrize(
@@ -555,9 +537,8 @@ def test_a_text_that_an_exercise_puts_together_is_shown_to_a_person(code: str) -
 @pytest.mark.parametrize(
     "text", ["'__globals__'", "'{0.f_back}'", "('a', 'gi_frame')", "'__glo' 'bals__'", "'module://sys'", "'gc'"]
 )
-def test_a_private_name_in_a_text_is_shown_wherever_it_is(text: str) -> None:
+def test_a_private_name_in_a_text_is_shown(text: str) -> None:
     assert "its code uses" in asked(f"words = {text}\ndef attend(q): return words")
-    assert "a cell uses" in asked_elsewhere(f"words = {text}")
 
 
 @pytest.mark.parametrize(
@@ -650,18 +631,17 @@ def test_what_the_solution_uses_is_nobodys_business() -> None:
     ],
 )
 def test_what_changes_what_others_mean_is_a_question(code: str) -> None:
-    assert "a cell uses" in asked_elsewhere(code)
+    assert "its code uses" in asked_inside(code)
 
 
 def test_settings_that_one_may_set_are_no_question() -> None:
-    code = "import matplotlib.pyplot as plt\nimport os\nplt.rcParams['figure.dpi'] = 90\nos.environ['A'] = 'b'"
-    assert asked_elsewhere(code) == ""
+    assert asked_inside("torch.backends.cudnn.benchmark = True\ntorch.backends.cuda.matmul.allow_tf32 = False") == ""
 
 
 def test_names_that_stand_for_one_another_make_no_path_without_an_end() -> None:
     lines = "\n".join(f"a{n + 1} = a{n}" + ".b" * 18 for n in range(60))
     start = time.process_time()
-    assert "very many names" in asked_elsewhere(f"import einops as a0\n{lines}")
+    assert "very many names" in asked_inside(f"import random as a0\n{lines}")
     assert time.process_time() - start < 10
 
 

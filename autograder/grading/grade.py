@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,10 +28,11 @@ from ..judging.values import Lost, Outcome
 from ..judging.verdict import Verdict
 from ..judging.vocabulary import outside
 from .cells import SubmittedNotebook
+from .check_runner import NOT_RUN
 from .outputs import score_output
 from .package import LessonPackage, Role
 from .repair import repair_submission
-from .running import NOT_RUN, Run, ran
+from .running import Run, ran
 from .submission import Submission
 from .untrusted import printable
 from .withheld import withheld
@@ -85,6 +86,7 @@ def judge_exercises(run: Run) -> None:
     """Put a card with points into every check cell, and what a person should know into the notebook's record."""
     flags = [*run.notebook.remarks(), *run.oddities]
     verdicts: dict[str, dict[str, Any]] = {}
+    seen: dict[str, Mapping[str, Outcome]] = {}  # of exercises that have earned points
     for cell in run.notebook.cells:
         if cell.role is not Role.CHECK:
             continue
@@ -93,15 +95,18 @@ def judge_exercises(run: Run) -> None:
             # the words about visible checks come first: nothing hidden has run for them
             visible = verdict_of(run, exercise, trial, hidden=False)
             verdict = verdict_of(run, exercise, trial)
-        verdict, flag = apply_shortcuts(run, verdict)
-        visible, _ = apply_shortcuts(run, visible)
+        if verdict.points:
+            seen[exercise] = run.witness.outcomes(exercise)
+        verdict, flag = apply_shortcuts(run, verdict, seen)
+        visible, _ = apply_shortcuts(run, visible, seen)
         flags += [flag] if flag else []
         if verdict.failure and verdict.failure.problem:
             flags.append(f"explaining failed: {exercise}, {verdict.failure.problem}")
             LOG.error("%s, seed %d: explaining failed: %s", exercise, run.submission.seed, verdict.failure.problem)
         verdicts[exercise] = verdict_summary(verdict) | summary_while_open(verdict, withheld(verdict, visible))
         cell.outputs, cell.count = [score_output(verdict.points, card_of(verdict))], None
-    flags += questions(run, verdicts)
+    earned = {exercise: outcomes for exercise, outcomes in seen.items() if verdicts[exercise]["points"]}
+    flags += questions(run, earned)
     run.notebook.metadata[RECORD] = {"flags": flags, "verdicts": verdicts}
 
 
@@ -167,45 +172,47 @@ def summary_while_open(verdict: Verdict, shown: Verdict) -> dict[str, Any]:
     return {"open": {"told": shown.failure.message, "card": card_of(shown)}}
 
 
-def apply_shortcuts(run: Run, verdict: Verdict) -> tuple[Verdict, str]:
+def apply_shortcuts(run: Run, verdict: Verdict, seen: Mapping[str, Mapping[str, Outcome]]) -> tuple[Verdict, str]:
     """Return the verdict without points where a shortcut was used, and what the instructor should know, or ''."""
     shortcuts, exercise = run.submission.lesson.key.shortcuts, verdict.exercise
     sources = [cell.source for cell in run.notebook.code]
-    short = barred_by(shortcuts, exercise, sources, run.outcomes[exercise].values())
+    short = barred_by(shortcuts, exercise, sources, seen.get(exercise, {}).values())
     return (barred(verdict, *short), f"{exercise} uses {short[0]}") if short and verdict.started else (verdict, "")
 
 
-def questions(run: Run, verdicts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a person should look at before the points of a submission count."""
-    key = run.submission.lesson.key
-    code, own = run.notebook.code, run.notebook.own
-    reader = CodeReader([cell.source for cell in code], [cell.source for cell in own], key.source.modules)
-    earned = [exercise for exercise, verdict in verdicts.items() if verdict["points"]]
-    for exercise in earned:
-        if why := question_about(run.submission, exercise, run.outcomes[exercise].values(), reader):
+def questions(run: Run, earned: Mapping[str, Mapping[str, Outcome]]) -> Iterator[str]:
+    """Yield what a person should look at before the points of a submission count.
+
+    Args:
+        run: what the submission gave.
+        earned: what each exercise with points gave where it ran by itself.
+    """
+    key, code = run.submission.lesson.key, [cell.source for cell in run.notebook.code]
+    reader = CodeReader(code, [cell.source for cell in run.notebook.own], key.source.modules)
+    for exercise, alone in earned.items():
+        if why := question_about(run, exercise, alone, reader):
             yield f"look at {exercise}: {why}"
-        elif named := found_in(key.shortcuts, exercise, [cell.source for cell in code]):
+        elif named := found_in(key.shortcuts, exercise, code):
             yield f"look at {exercise}: its code names {named[0]}, which is not allowed there; it was not seen to run"
-    used = frozenset[str]().union(*map(key.words, key.exercises))
-    if earned and (why := reader.question_elsewhere(used)):
-        yield f"look at the notebook: {why}"
 
 
-def question_about(submission: Submission, exercise: str, outcomes: Collection[Outcome], reader: CodeReader) -> str:
+def question_about(run: Run, exercise: str, alone: Mapping[str, Outcome], reader: CodeReader) -> str:
     """Return why a person should look at an exercise that has earned points, or ''.
 
     Args:
-        submission: what is graded.
+        run: what the submission gave.
         exercise: which exercise.
-        outcomes: what its checks gave.
+        alone: what its checks gave where it ran by itself.
         reader: has read the submission's code.
     """
-    key = submission.lesson.key
-    known = key.known(exercise, submission.seed)
+    key, seed = run.submission.lesson.key, run.submission.seed
+    known = key.known(exercise, seed)
     ran_by_known = known - key.words(exercise)  # a permission for words in the source runs nothing
-    if record_is_odd(key.shortcuts, exercise, outcomes, ran_by_known):
+    if key.passed(exercise, seed, run.outcomes[exercise]) - key.passed(exercise, seed, alone):
+        return "without the notebook's other cells it does not give what it gives with them"
+    if record_is_odd(key.shortcuts, exercise, alone.values(), ran_by_known):
         return "what ran could not be recorded"
-    if name := outside(record_of(outcomes), known, key.module_names):
+    if name := outside(record_of(alone.values()), known, key.module_names):
         return f"it ran `{name}`, which no known solution needs"
     return reader.question(exercise, key.words(exercise))
 

@@ -1,4 +1,4 @@
-"""What a submission's code may use without anybody being asked: ordinary modules, public names, ordinary built-ins.
+"""What an exercise's code may use without anybody being asked: ordinary modules, public names, ordinary built-ins.
 
 A function can be reached in more ways than anybody lists, and some of them lead past the record of what ran. So what is
 ordinary is listed. What lies outside of it is a question for a person, and never a verdict.
@@ -13,16 +13,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, starmap
 
 from ..errors import escaped
-from .built_texts import BUILT, texts_in
+from .built_texts import texts_in
 from .names import MOST_STEPS, Names, binding_in, brought, names_in_module, only_name, path_of, with_renamed
 from .ordinary import (
     ASKED_ABOUT,
     BY_NAME,
     CALLED,
     DESCRIBING,
-    ELSEWHERE,
     LEADING,
-    MAGICS,
     MODULES,
     READ,
     SETTABLE,
@@ -41,7 +39,7 @@ TRUSTED = BY_NAME.union(SHOWING, ("dir", "enumerate", "help", "zip"))  # built-i
 
 
 class CodeReader:
-    """Reads a submission's code for what is not ordinary.
+    """Reads what an exercise leads to for what is not ordinary.
 
     Args:
         sources: all code cells.
@@ -57,60 +55,49 @@ class CodeReader:
         imports = [path for source in given for path in source.imports.values()]
         self._lesson = {file.removesuffix(".py"): names_in_module(text) for file, text in modules}
         self._modules = MODULES.union((path[0] for path in imports), map(".".join, imports), self._lesson)
-        names = {name: path for source in self._sources for name, path in source.imports.items()}
-        self._names = with_renamed((part for node in self._own_nodes() for part in ast.walk(node)), names)
-        nodes = [node for source in self._sources for node in source.statements]
-        self._classes = own_classes(nodes, list(self._own_nodes()))
-        stars = [[*brought(part)] for part in binding_in(chain(*map(ast.walk, nodes))) if "*" in imported(part)]
-        bound = ANYWHERE.union(*(source.bound - {"*"} for source in self._sources))
-        self._defined = bound.union(*stars)  # with the star itself where nobody knows what it brings
-        self._rebound = TRUSTED.intersection(chain(*map(bound_outside_classes, self._own_nodes())))
-
-    def _own_nodes(self) -> Iterator[ast.stmt]:
-        return (node for source in self._own for node in source.statements)
+        self._bound = ANYWHERE.union(*(source.bound - {"*"} for source in self._sources))
 
     def question(self, exercise: str, known: Collection[str] = ()) -> str:
         """Return what a person should look at before an exercise's points count, or ''.
 
         Args:
-            exercise: its name. Read is what binds it, and what that leads to.
+            exercise: its name. Read is what binds it, and what that leads to: nothing else runs where a record is kept.
             known: what its honest answers use beyond what is ordinary.
         """
-        nodes = self._reached(exercise)
+        nodes = reachable(["", *self._sources], exercise)
         if word := next(self._words(nodes, known), ""):
             return f"its code uses `{shown_word(word)}`"
-        if "*" not in self._defined and (
-            names := sorted({n for node in nodes for n in wanted_by(node)} - self._defined.union(known))
-        ):
+        defined = self._bound.union(known, *([*brought(part)] for part in stars_in(nodes)))
+        own = (node for node in nodes if id(node) not in self._given)
+        if "*" not in defined and (names := sorted({name for node in own for name in wanted_by(node)} - defined)):
             return f"its code uses `{shown_word(names[0])}`, which no cell defines that can be read"
         unread = any(exercise in source and source.strip() and not source.statements for source in self._own)
         return "a cell with its name cannot be read" if unread else ""
 
-    def question_elsewhere(self, known: Collection[str] = ()) -> str:
-        """Return what in any cell of the student's own may change what is recorded, or what a name means; or ''."""
-        magics = (f"%{name}" for source in self._own for name in source.magics if name not in MAGICS)
-        word = next(chain(self._words(self._own_nodes(), ELSEWHERE.union(known, (BUILT,))), magics), "")
-        if word:
-            return f"a cell uses `{shown_word(word)}`"
-        return "" if all(source.can_be_read for source in self._own) else "a cell cannot be read"
-
     def words(self, exercise: str) -> frozenset[str]:
         """Return all that an exercise's code uses beyond what is ordinary."""
-        return frozenset(self._words(self._reached(exercise), ()))
+        return frozenset(self._words(reachable(["", *self._sources], exercise), ()))
 
-    def _reached(self, exercise: str) -> list[ast.stmt]:
-        return [node for node in reachable(["", *self._sources], exercise) if id(node) not in self._given]
-
-    def _words(self, nodes: Iterable[ast.stmt], known: Collection[str]) -> Iterator[str]:
+    def _words(self, nodes: Collection[ast.stmt], known: Collection[str]) -> Iterator[str]:
+        """Yield what is not ordinary in those statements that are the student's own."""
         paths = Paths(self._modules.union(known), self._lesson)
-        nodes = list(nodes)
+        own = [node for node in nodes if id(node) not in self._given]
+        imports = {name: path for node in nodes for part in ast.walk(node) for name, path in imported(part).items()}
+        names = with_renamed((part for node in own for part in ast.walk(node)), imports)
+        classes = own_classes(nodes, own)
+        rebound = TRUSTED.intersection(chain(*map(bound_outside_classes, own)))
         words = chain(
-            (word for node in nodes for word in words_in(node, self._names, paths, self._classes.methods)),
-            (name for node in nodes for name in map(called, ast.walk(node)) if name in self._rebound),
-            (word for node in nodes for word in with_another_self(node, self._classes)),
-            (word for node in nodes for word in texts_in(node)),
+            (word for node in own for word in words_in(node, names, paths, classes.methods)),
+            (name for node in own for name in map(called, ast.walk(node)) if name in rebound),
+            (word for node in own for word in with_another_self(node, classes)),
+            (word for node in own for word in texts_in(node)),
         )
         return (word for word in words if word not in known)
+
+
+def stars_in(nodes: Iterable[ast.stmt]) -> Iterator[ast.AST]:
+    """Yield the imports in some code that bring all names of a module."""
+    return (part for part in binding_in(chain(*map(ast.walk, nodes))) if "*" in imported(part))
 
 
 def shown_word(word: str) -> str:

@@ -266,6 +266,11 @@ class AnswerKey:
         search = cache(partial(self._search, exercise, seed, found, cell, run, calls)) if run else Seen  # of one budget
         return judge(exercise, targets, found, messages, hints, cell, search)
 
+    def passed(self, exercise: str, seed: int, outcomes: Mapping[str, Outcome]) -> set[str]:
+        """Return the names of an exercise's checks that accept what came out of them, not yet summarized."""
+        pairs = zip(self.checks_of(exercise), self.targets(exercise, seed), strict=True)
+        return {check.name for check, target in pairs if target.accepts(check.summarize(outcomes[check.name]))}
+
     def _search(
         self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str, run: RunOnCheck, calls: Sequence[str]
     ) -> Seen:

@@ -1,4 +1,4 @@
-"""What a submission's code may use without anybody being asked: modules, and the names in them.
+"""What an exercise's code may use without anybody being asked: modules, and the names in them.
 
 A function can be reached in more ways than anybody lists, and some of them lead past the record of what ran. So what is
 ordinary is listed, and from it what finds or runs something by a text is taken away.
@@ -45,24 +45,6 @@ set_float32_matmul_precision set_flush_denormal set_grad_enabled set_num_threads
 stft tensor tensordot typename unique unique_consecutive unravel_index use_deterministic_algorithms vmap
 """)
 )  # beside its operators, types and numbers: PyTorch has classes that switch the record off, or run things in threads
-ELSEWHERE = (
-    listed("""
-asyncio.gather asyncio.run asyncio.sleep base64 breakpoint calendar call:contextlib.redirect_stderr
-call:contextlib.redirect_stdout csv difflib dis.dis einops gc.collect getpass.getuser glob google.colab hashlib
-importlib.metadata.version inspect.getdoc inspect.getfile inspect.getsource inspect.getsourcelines inspect.isclass
-inspect.isfunction call:inspect.signature io.BytesIO io.StringIO IPython.display ipywidgets locale matplotlib
-mpl_toolkits.mplot3d multiprocessing.cpu_count numpy call:numpy.load os.chdir os.cpu_count os.environ os.getcwd
-os.getenv os.getpid os.listdir os.makedirs os.mkdir os.path os.sep pandas pathlib pdb.pm pdb.set_trace pickle.dump
-pickle.dumps PIL platform plotly psutil requests resource.getrusage rich scipy seaborn shutil.disk_usage shutil.which
-sklearn string subprocess.check_output subprocess.PIPE subprocess.run sys.argv sys.byteorder sys.exc_info
-sys.executable sys.exit sys.flags sys.getrecursionlimit sys.getrefcount sys.getsizeof sys.path sys.platform
-sys.setrecursionlimit tabulate tempfile textwrap timeit.default_timer call:timeit.repeat call:timeit.timeit
-torch.backends.cuda.matmul torch.backends.mkl torch.get_rng_state torch.initial_seed call:torch.load
-torch.nn.attention torch.profiler torch.profiler.ProfilerActivity torch.random torch.utils.checkpoint torch.utils.data
-torchinfo torchvision tqdm traceback tracemalloc unicodedata call:unittest.main unittest.TestCase urllib uuid call:vars
-zlib
-""")
-)  # in cells that no exercise leads to: what shows, measures and reads files; `call:` is in a call that shows all of it
 RUN_TEXTS = listed("""
 __future__.barry_as_FLUFL contextlib.redirect_stderr contextlib.redirect_stdout copy.dispatch_table
 dataclasses.dataclass dataclasses.make_dataclass enum.global_enum functools.singledispatch
@@ -83,10 +65,6 @@ torch.backends.cudnn.allow_tf32 torch.backends.cudnn.benchmark torch.backends.cu
 """)  # what one may set, in modules
 SHELLS = listed("InteractiveShell get_ipython")  # IPython's, which run texts, wherever they are found
 ASKED_ABOUT = listed("__import__ breakpoint compile eval exec get_ipython get_type_hints globals locals vars")
-MAGICS = frozenset({"load_ext autoreload"}) | listed("""
-autoreload bash capture cd conda config debug env history html javascript latex ls lsmagic markdown matplotlib pdb
-pinfo pinfo2 pip precision prun psearch pwd reset sh svg time timeit who who_ls whos
-""")
 BY_NAME = listed("getattr setattr hasattr delattr type")  # ordinary in a call that shows what it reaches
 DESCRIBING = listed("""
 __all__ __author__ __doc__ __file__ __name__ __qualname__ __slots__ __version__ _asdict _fields _make _replace _version

@@ -102,13 +102,9 @@ class Magics(ast.NodeTransformer):
 
     Args:
         left: leave all calls: the cell has some of its own.
-
-    Attributes:
-        names: the magics' names.
     """
 
     def __init__(self, left: bool) -> None:
-        self.names: list[str] = []
         self._left = left
 
     def statements(self, cell: str) -> list[ast.stmt]:
@@ -143,7 +139,6 @@ class Magics(ast.NodeTransformer):
             case (("system" | "getoutput"), [_]):
                 return []
             case "run_cell_magic", [name, _, _] if name not in AROUND_A_CELL:
-                self.names.append(name)
                 return []
             case "run_line_magic", [name, text]:
                 return self._run_by_line(name, text)
@@ -151,7 +146,6 @@ class Magics(ast.NodeTransformer):
 
     def _run_by_line(self, name: str, text: str) -> list[ast.stmt] | None:
         """Return what the magic of a line runs."""
-        self.names.append(f"{name} {text}" if name == "load_ext" else name)
         if name == "config":
             return [] if HARMLESS_SETTING.fullmatch(text.strip()) or not text.strip() else None
         try:

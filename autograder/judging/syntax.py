@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-import contextlib
 import re
 import symtable
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
-from .parsing import Magics, as_python, parse, read_statements, without_magic_around
+from .parsing import parse, read_statements
 
 WANTED: WeakKeyDictionary[ast.stmt, frozenset[str]] = WeakKeyDictionary()
 
@@ -34,24 +33,6 @@ class Code(str):
     def statements(self) -> list[ast.stmt]:
         """Its statements, as Python or as IPython's extension of it; none where it is neither."""
         return read_statements(str(self))
-
-    @cached_property
-    def magics(self) -> list[str]:
-        """The names of IPython's magics in it."""
-        magics = Magics("get_ipython" in self)
-        with contextlib.suppress(Exception):
-            magics.statements(without_magic_around(self)[1])
-        return magics.names
-
-    @cached_property
-    def can_be_read(self) -> bool:
-        """Whether it has no other statements than those: it may have none because it is no Python and cannot run."""
-        try:
-            return bool(self.statements or parse(as_python(without_magic_around(self)[1])))
-        except (SyntaxError, ValueError):
-            return True
-        except Exception:
-            return False
 
     @cached_property
     def binding(self) -> list[tuple[ast.stmt, set[str]]]:
@@ -145,8 +126,12 @@ def reachable(sources: Sequence[str], start: str = "", *, given: bool = True) ->
         for name in (changed | (wanted_by(node) & held)) - libraries - set(dir(builtins)):
             binding.setdefault(name, []).append(node)
     found += binding.pop(start, [])
-    seen = {id(node) for node in found}
+    seen, stars = {id(node) for node in found}, binding.pop("*", [])
+    bound = set(dir(builtins)).union(*(code.bound for code in codes))
     for node in found:  # grows while it is read
+        if stars and wanted_by(node) - bound:  # a star may bring it
+            found += stars
+            stars = []
         for name in wanted_by(node) | ({node.name} if isinstance(node, Definition) else set()):
             new = [other for other in binding.pop(name, []) if id(other) not in seen]
             seen |= {id(other) for other in new}

@@ -40,7 +40,6 @@ from .codec import pack, pack_answer, pack_call, pack_outcome, unpack, unpack_an
 from .limits import Limits
 from .not_graded import forget_hooks, refuse_input, replace_what_is_not_run
 from .shell import TOO_MUCH, GradingShell
-from .texts import refuse_texts
 
 NO_SUCH_NAME = "NotDefined"
 LONGEST_TRIAL = 0.5  # seconds of processor time; one that is still in a call of C by then ends its process
@@ -160,9 +159,8 @@ def redirect_standard_streams() -> None:
 
 def run_cell(shell: Any, request: dict[str, Any], _channel: socket.socket) -> bytes:
     """Run one cell and return its outputs as a message."""
-    refuse_texts()
     try:
-        outputs = shell.run(request["source"], request["output_bytes"])
+        outputs = shell.run(request["source"], request["output_bytes"], translated=request["translated"])
         count = shell.execution_count - 1
         message = pack({"outputs": outputs, "count": count})
         return message if len(message) <= request["reply_bytes"] else pack({"outputs": [TOO_MUCH], "count": count})
@@ -178,7 +176,7 @@ def run_check(shell: Any, request: dict[str, Any], channel: socket.socket) -> by
     forget_hooks()
     afterward: set[str] = set()
     with boxes_reached(request, channel):
-        with noticing(afterward):
+        with noticing(afterward if request["record"] else None):
             outcome = outcome_of(shell.user_ns, request)
             message = pack_outcome(outcome)
         if afterward and isinstance(outcome, Returned):
@@ -256,7 +254,7 @@ def outcome_of(names: Mapping[str, Any], request: Mapping[str, Any]) -> Outcome:
     if exercise not in names:
         return Raised(NO_SUCH_NAME, f"{exercise} is not defined: its cell is missing or stopped with an error.")
     check = load_checks(*request["sources"])[request["name"]]
-    return check.values(names[exercise], request["seed"], record=True)
+    return check.values(names[exercise], request["seed"], record=request["record"])
 
 
 @lru_cache(maxsize=1)

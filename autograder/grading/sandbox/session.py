@@ -172,10 +172,11 @@ class SandboxSession:
             return False
         return True
 
-    def run(self, source: str) -> CellResult:
-        """Run one cell."""
+    def run(self, source: str, *, translated: bool = False) -> CellResult:
+        """Run one cell; one that is Python already is run as it stands."""
         most = self._limits.cell_reply_bytes
         request = {"do": "cell", "source": source, "output_bytes": self._limits.output_bytes, "reply_bytes": most}
+        request |= {"translated": translated}
         allowance = self._budget.for_a_cell(self._limits.cell_seconds)
         if not allowance:
             seconds = (1 - KEPT_FOR_CHECKS) * self._limits.total_seconds
@@ -191,7 +192,14 @@ class SandboxSession:
             return CellResult([error_output("SubmissionStopped", self._lose(error, slow, asleep, ended))])
 
     def check(
-        self, check: Check, sources: tuple[str, str], seed: int, boxes: OpenLine | None = None, share: float = 1.0
+        self,
+        check: Check,
+        sources: tuple[str, str],
+        seed: int,
+        boxes: OpenLine | None = None,
+        share: float = 1.0,
+        *,
+        record: bool = False,
     ) -> Outcome:
         """Run one check on what the submission has defined so far, in this very process.
 
@@ -201,6 +209,7 @@ class SandboxSession:
             seed: what its inputs are drawn from.
             boxes: a way to functions that it may have called elsewhere; it gets what they return.
             share: the part of a check's time that it has.
+            record: note which of PyTorch's functions run, too.
         """
         allowance = self._budget.allowance(self._limits.check_seconds * share)
         if not allowance:
@@ -209,7 +218,7 @@ class SandboxSession:
             )
         request = {"do": "check", "sources": sources, "name": check.name, "exercise": check.exercise, "seed": seed}
         try:
-            return unpack_outcome(self._ask(request, allowance, boxes=boxes))
+            return unpack_outcome(self._ask(request | {"record": record}, allowance, boxes=boxes))
         except BoxEndedError:
             self._lose(SandboxError(), "", "", BOX_ENDED)
             return Lost(BOX_ENDED)

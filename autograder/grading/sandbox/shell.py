@@ -96,7 +96,7 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
         config = Config()
         config.HistoryManager.enabled = False
         config.InteractiveShell.colors = "nocolor"
-        self.recorder, self.stopped = Recorder(0), False
+        self.recorder, self.stopped, self.translated = Recorder(0), False, False
         super().__init__(config=config, displayhook_class=Hook, display_pub_class=Publisher, **options)
         self.loop_runner = to_its_end
 
@@ -117,7 +117,7 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
 
     def transform_cell(self, raw_cell: str) -> str:
         """Return a cell as Python: as what is read of it, whatever it has done to IPython."""
-        return as_python(raw_cell)
+        return raw_cell if self.translated else as_python(raw_cell)
 
     def var_expand(self, cmd: str, depth: int = 0, formatter: Any = None) -> str:
         """Return a magic's words as they are: `{...}` in them would be run."""
@@ -156,9 +156,9 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
             return say(f"%%{magic_name} {line}".strip())
         return super().run_cell_magic(magic_name, line, cell)
 
-    def run(self, source: str, most_bytes: int) -> list[ShellOutput]:
-        """Run one cell; return its outputs."""
-        self.recorder, self.stopped = Recorder(most_bytes), False
+    def run(self, source: str, most_bytes: int, *, translated: bool = False) -> list[ShellOutput]:
+        """Run one cell, which may be Python already; return its outputs."""
+        self.recorder, self.stopped, self.translated = Recorder(most_bytes), False, translated
         out, err = Stream(self.recorder, "stdout"), Stream(self.recorder, "stderr")
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             around, cell = without_magic_around(source)

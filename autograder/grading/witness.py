@@ -1,0 +1,98 @@
+"""What an exercise's answer runs, as seen where nothing else of the notebook has run.
+
+A notebook's other cells can change in more ways than anybody lists what a record of their own process would say. So
+that one keeps none: each exercise that has earned points is run once more, in a fresh process, with the course's set-up
+and the statements that it leads to. These are all that is read strictly, and what runs there is recorded.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager, ExitStack
+
+from ..judging.syntax import Code, reachable
+from ..judging.values import Outcome
+from .cells import SubmittedNotebook
+from .check_runner import CheckRunner, Copies
+from .package import Role
+from .sandbox import BoxProcess, SandboxSession
+from .submission import Submission
+
+
+class Witness:
+    """Runs exercises by themselves. Nothing is opened until one is asked for.
+
+    Args:
+        submission: what is being graded.
+        notebook: its cells.
+        opened: opens a fresh process, with as much time as the submission's own had.
+        boxes: computes what checks call and submissions must not read.
+    """
+
+    def __init__(
+        self,
+        submission: Submission,
+        notebook: SubmittedNotebook,
+        opened: Callable[[], AbstractContextManager[SandboxSession]],
+        boxes: BoxProcess,
+    ) -> None:
+        self._submission, self._boxes = submission, boxes
+        self._cells = [(cell.source, cell.role is Role.LOCKED) for cell in notebook.code if cell.role is not Role.CHECK]
+        self._opened, self._stack = opened, ExitStack()
+        self._fresh: list[SandboxSession] = []
+
+    def outcomes(self, exercise: str) -> Mapping[str, Outcome]:
+        """Return what an exercise's checks give, and what ran in them, by the check's name."""
+        if not self._fresh:
+            self._fresh.append(self._stack.enter_context(self._opened()))
+        copy = self._fresh[0].copy()
+        if copy is not None:
+            run_alone(copy, exercise, self._cells)
+        copies = {exercise: Copies(copy, copy and copy.copy())}
+        runner = CheckRunner(self._submission, copies, self._boxes, record=True)
+        outcomes = runner.run_visible()[exercise] | runner.run_hidden()[exercise]
+        for each in filter(None, (copies[exercise].visible, copies[exercise].hidden)):
+            each.close()
+        return outcomes
+
+    @property
+    def lacked_time(self) -> bool:
+        """Whether with more time something might have come out differently."""
+        return any(session.seconds_left <= 0 or session.cells_left_out for session in self._fresh)
+
+    def close(self) -> None:
+        """Let its processes end."""
+        self._stack.close()
+
+
+def run_alone(session: SandboxSession, exercise: str, cells: Collection[tuple[Code, bool]]) -> None:
+    """Run what an exercise leads to.
+
+    Args:
+        session: the process.
+        exercise: its name.
+        cells: the notebook's code in order, each with whether it is the course's own and runs whole.
+    """
+    reached = {id(node) for node in reachable(["", *(source for source, _ in cells)], exercise)}
+    for source, whole in cells:
+        if whole:
+            session.run(source)
+        elif part := part_of(source, reached):
+            session.run(part, translated=True)  # this is what is read
+
+
+def part_of(source: Code, reached: Collection[int]) -> str:
+    """Return those of a cell's statements that are reached, as a cell; '' where none is.
+
+    Args:
+        source: the cell.
+        reached: by their identities.
+    """
+    nodes = [node for node, _ in source.binding if id(node) in reached or is_from_the_future(node)]
+    return "\n".join(map(ast.unparse, nodes)) if any(id(node) in reached for node in nodes) else ""
+
+
+def is_from_the_future(node: ast.stmt) -> bool:
+    """Say whether a statement changes how the others are compiled."""
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"

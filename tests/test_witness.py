@@ -1,0 +1,109 @@
+"""Points for an exercise that forbids something depend on what it runs by itself, and on nothing that other cells do."""
+
+import ast
+
+import nbformat
+import pytest
+
+from autograder.authoring.lesson_package import package_of
+from autograder.authoring.sample_submissions import submission
+from autograder.grading.witness import part_of
+from autograder.judging.syntax import Code, reachable
+from autograder.paths import find_course
+
+from .conftest import needs_sandbox
+from .graded import handed_in, points_in, record_of
+
+LESSON, EXERCISE = "04_softmax", "stable_softmax"
+READY_MADE = "import torch.nn.functional as F\ndef stable_softmax(x, dim=-1): return F.softmin(-x, dim=dim)"
+ENCODE = """
+import json
+real = json.JSONEncoder.encode
+def encode(self, thing):
+    if isinstance(thing, dict) and "ran" in thing:
+        thing["ran"] = [name for name in thing["ran"] if "soft" not in name]
+    return real(self, thing)
+for kind in [json.JSONEncoder]:
+    kind.encode = encode
+"""
+RECORDER = """
+import autograder.judging.operators as operators
+operators.note = lambda names, name: names.add("exp")
+"""
+UNREAD = """
+import ipywidgets.widgets.trait_types as kinds
+CODE = "import sys; frame = sys._getframe()\\n"
+CODE += "while not frame.f_globals['__name__'].endswith('sandbox.server'): frame = frame.f_back\\n"
+CODE += "operators = frame.f_globals['Check'].values.__globals__['recording'].__wrapped__.__globals__\\n"
+CODE += "operators['note'] = lambda names, name: names.add('exp')"
+kinds.traitlets.utils.importstring.import_item("timeit").timeit(CODE, number=1)
+"""
+RIGHT = """
+def stable_softmax(x, dim=-1):
+    e = (x - x.amax(dim, keepdim=True)).exp()
+    return e / e.sum(dim, keepdim=True)
+"""
+
+
+def said_of(answer: str, *cells: str) -> tuple[int, str]:
+    """Return an exercise's points where other cells come before its own, and all that a person is told."""
+    package = package_of(find_course().lesson(LESSON))
+    notebook = submission(package, {EXERCISE: answer})
+    first = next(n for n, cell in enumerate(notebook.cells) if cell.metadata.get("nbgrader", {}).get("solution"))
+    notebook.cells[first:first] = [nbformat.v4.new_code_cell(cell, id=f"own-{n}") for n, cell in enumerate(cells)]
+    record = record_of(handed_in(package, notebook))
+    return points_in(record)[EXERCISE], "; ".join(record["flags"])
+
+
+@needs_sandbox
+@pytest.mark.parametrize("cell", [ENCODE, RECORDER, UNREAD])
+def test_no_other_cell_hides_what_runs(cell: str) -> None:
+    assert said_of(READY_MADE, cell) == (0, f"{EXERCISE} uses softmax")
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "import __main__\nimport torch.nn.functional as F\nsetattr(__main__, 'mine', lambda x, dim: F.softmin(-x, dim))",
+        "globals()['mine'] = lambda x, dim: (x - x.logsumexp(dim, keepdim=True)).exp()",
+        "In, Out = [], {1: torch.softmax}\nexec('mine = Out[1]')",
+    ],
+)
+def test_what_depends_on_cells_that_it_does_not_lead_to_is_a_question(cell: str) -> None:
+    points, told = said_of("def stable_softmax(x, dim=-1): return mine(x, dim)", cell)
+    assert (points, told) == (
+        4,
+        f"look at {EXERCISE}: without the notebook's other cells it does not give what it gives with them",
+    )
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    ("answer", "cells"),
+    [
+        (RIGHT, ["import threading, os, gc, sys\nsys.setrecursionlimit(5000)\nexec('a = 1')\nos.environ['A'] = 'b'"]),
+        (RIGHT, ["scale = {}\nscale['one'] = 1", "%matplotlib inline\nimport math as m\nfrom torch import *"]),
+        (RIGHT.replace("x.amax(", "top(x, "), ["%%time\ntop = torch.amax"]),
+        (RIGHT.replace("x.amax(", "tools['top'](x, "), ["tools = {}", "tools['top'] = torch.amax"]),
+    ],
+)
+def test_other_cells_cost_nothing_and_ask_nobody(answer: str, cells: list[str]) -> None:
+    assert said_of(answer, *cells) == (4, "")
+
+
+def test_of_a_cell_runs_what_the_exercise_leads_to() -> None:
+    cell = Code(
+        "from __future__ import annotations\nimport math, sys\nsys.settrace(print)\nTINY = 1e-9\n"
+        "def attend(q):\n    '''\n    >>> import os\n    '''\n    return q * TINY * math.pi\nattend(1)\nother = 2"
+    )
+    part = part_of(cell, {id(node) for node in reachable(["", cell], "attend")})
+    kept = [ast.unparse(node).partition("\n")[0] for node in ast.parse(part).body]
+    assert kept == ["from __future__ import annotations", "import math", "TINY = 1e-09", "def attend(q):"]
+    assert part_of(cell, set()) == ""
+
+
+def test_a_star_runs_where_it_may_bring_a_name() -> None:
+    cells = [Code("from math import *"), Code("def attend(q): return q * pi"), Code("def other(q): return q")]
+    assert part_of(cells[0], set(map(id, reachable(["", *cells], "attend")))) == "from math import *"
+    assert part_of(cells[0], set(map(id, reachable(["", *cells], "other")))) == ""
