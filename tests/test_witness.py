@@ -1,4 +1,4 @@
-"""Points for an exercise that forbids something depend on what it runs by itself, and on nothing that other cells do."""
+"""Points for an exercise that forbids something depend on what it runs by itself, not on what other cells do."""
 
 import ast
 
@@ -65,7 +65,7 @@ def test_no_other_cell_hides_what_runs(cell: str) -> None:
 @pytest.mark.parametrize(
     "cell",
     [
-        "import __main__\nimport torch.nn.functional as F\nsetattr(__main__, 'mine', lambda x, dim: F.softmin(-x, dim))",
+        "import __main__\nsetattr(__main__, 'mine', lambda x, dim: torch.nn.functional.softmin(-x, dim))",
         "globals()['mine'] = lambda x, dim: (x - x.logsumexp(dim, keepdim=True)).exp()",
         "In, Out = [], {1: torch.softmax}\nexec('mine = Out[1]')",
     ],
