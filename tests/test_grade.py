@@ -13,9 +13,9 @@ from torch import Tensor
 
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.sample_submissions import submission
+from autograder.grading.check_runner import RELEASED_STUB
 from autograder.grading.grade import RECORD, grade
 from autograder.grading.package import LessonPackage
-from autograder.grading.running import RELEASED_STUB
 from autograder.grading.sandbox import Limits, shared_sandbox
 from autograder.judging.values import Lost, Raised, Returned
 

@@ -9,7 +9,7 @@ import torch
 
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.sample_submissions import solutions
-from autograder.grading import running
+from autograder.grading import check_runner
 from autograder.grading.cells import Cell, SubmittedNotebook
 from autograder.grading.grade import RECORD, grade, submitted_cell
 from autograder.grading.package import LessonPackage
@@ -113,7 +113,7 @@ def test_of_a_hidden_check_the_same_words_are_told(package: LessonPackage) -> No
 @pytest.mark.parametrize("source", [RIGHT_IN_TRIALS, ENDLESS_WITH_ONE_EDIT, ENDS_IN_TRIALS])
 def test_a_trial_is_worth_no_point(package: LessonPackage, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
     with_trials, _ = told_about(package, source)
-    monkeypatch.setattr(running, "MOST_TRIALS", 0)
+    monkeypatch.setattr(check_runner, "MOST_TRIALS", 0)
     without, _ = told_about(package, source)
     assert with_trials["points"] == without["points"] < with_trials["of"]
     assert (with_trials["rule"] == "repair") == (source == RIGHT_IN_TRIALS)  # it can lie about its own reason

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from autograder.errors import LongRunError
-from autograder.grading import running
+from autograder.grading import check_runner, running
+from autograder.grading.check_runner import NOT_RUN
 from autograder.grading.grade import RECORD, grade
 from autograder.grading.package import LessonPackage
-from autograder.grading.running import NOT_RUN
 from autograder.grading.sandbox import Limits
 from autograder.grading.submission import Submission
 from autograder.judging.values import Lost, Returned
@@ -55,7 +55,7 @@ def test_an_endless_loop_is_waited_for_once_and_then_for_a_tenth_of_the_time(pac
 
 @pytest.mark.parametrize("place", [0, -2])  # the last one is a battery, which an answer cannot tell from its callers
 def test_who_loops_in_one_check_keeps_the_points_of_the_others(package, right, names, monkeypatch, place: int) -> None:
-    monkeypatch.setattr(running, "LATER_SHARE", 20.0)  # a slow computer decides nothing
+    monkeypatch.setattr(check_runner, "LATER_SHARE", 20.0)  # a slow computer decides nothing
     found = outcomes(submitted(package, {**right, "attend": CHOOSY.replace("NAMES", repr([names[place]]))}))
     assert [name for name, outcome in found.items() if isinstance(outcome, Lost)] == [names[place]]
     assert all(isinstance(outcome, Returned) for name, outcome in found.items() if name != names[place])

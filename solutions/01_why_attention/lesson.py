@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 1. Why attention?
 #
-# After this lesson you can say what a network forgets if it reads the whole text before it writes. You can also build a lookup that can be trained, and read what attention looks at while it translates. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes, and 35 more for the optional section at the end, in which you build attention as it was first published in 2014.
+# After this lesson you can say why a network that reads the whole text before it writes has trouble with long texts. You can also build a lookup that can be trained, and see what attention looks at while it translates. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes, and 35 more for the optional section at the end, in which you build attention as it was first published in 2014.
 #
 # ## The idea
 #
@@ -75,7 +75,7 @@ for length, share in zip(LENGTHS, plain, strict=True):
     print(f"{length:2} words: {share:4.0%} right")
 
 # %% [markdown]
-# With 4 words the model is nearly always right, with 8 nearly never, and with 16 never. A longer sequence is harder even if each word is equally easy, because all of its words must be right. Does this explain the result? If each word were right with probability 0.985, four words would be right with probability $0.985^4 = 0.94$, as they are here. That would leave 89% for 8 words and 79% for 16. The model does far worse.
+# With 4 words the model is nearly always right, with 8 nearly never, and with 16 never. A longer sequence is harder even if each word is equally easy, because all of its words must be right. Does this explain the result? Suppose that each word is right with probability 0.985, independently of the others. Then four words are right with probability $0.985^4 = 0.94$, which is what we found. That would leave 89% for 8 words and 79% for 16. The model does far worse.
 #
 # The decoder never sees the sentence. It sees only one vector, the last state of the encoder. A place through which everything must pass is called a *bottleneck*. Let us first remove it, and then ask whether it was really to blame.
 #
@@ -87,7 +87,7 @@ for length, share in zip(LENGTHS, plain, strict=True):
 figures.attention([0.7, 0.0, 2.5, 1.4, 0.0])
 
 # %% [markdown]
-# How much a state matters is a number, the *score*, and a network can compute it. In the next cell a small network reads the decoder's state and one encoder state, joined into 128 numbers, and returns their score. (The states are random, because only the steps matter here.) Scores can be negative, so *softmax* takes $e^{a_i}$ of each score $a_i$, which is positive, and divides it by the sum of all these exponentials. The results are shares that sum to 1, also called *weights*. Finally, the states are multiplied by their weights and added up.
+# How much a state matters is a number, the *score*, and a network can compute it. In the next cell a small network reads the decoder's state and one encoder state, joined into 128 numbers, and returns their score. (The states are random, because only the steps matter here.) Scores can be negative, so *softmax* replaces each score $a_i$ by $e^{a_i}$, which is always positive, and divides it by the sum of all these exponentials. The results are shares that sum to 1, also called *weights*. Finally, the states are multiplied by their weights and added up.
 
 # %%
 score = nn.Sequential(nn.Linear(128, 32), nn.Tanh(), nn.Linear(32, 1))
@@ -114,7 +114,7 @@ def look(score: nn.Module, state: Tensor, states: Tensor) -> tuple[Tensor, Tenso
 
 
 # %% [markdown]
-# The first line pairs the decoder's state with every word: `state[:, None]` inserts an axis of size 1, and `expand_as` repeats the state along it. `cat` joins the two halves of each pair. The network returns one score for each pair, and `squeeze` removes the last axis, which then has size 1.
+# The first line repeats the decoder's state once for every word: `state[:, None]` inserts an axis of size 1, and `expand_as` repeats the state along it. `cat` joins the two halves of each pair. The network returns one score for each pair, and `squeeze` removes the last axis, whose size is 1. In the last line, `weights[..., None]` adds such an axis at the end, so that each weight multiplies all 64 entries of its state.
 #
 # The model that is trained below has a network like `score` of its own, which it passes to `look` before it writes each word. Nobody tells this network where to look, so training has to find that out. The task, the number of steps and the seed are the same as before.
 
@@ -176,7 +176,7 @@ for length in (2, 8, 16):
 # %% [markdown]
 # With these random numbers, the first of 2 words gets about six tenths of the gradient that the last one gets, and the first of 16 less than a thousandth. So when training begins, a distant word has almost no influence on the last state. But does this stop a model that learns?
 #
-# The next function changes one thing at a time. The model reads `read` words and must write the first `first` of them, `times` times over. With `read=16, first=4, times=1`, it reads sixteen words and writes the first four once.
+# The next function changes one thing at a time. The model reads `read` words. It must write the beginning, `first` words long, and repeat it until it has been written `times` times. With `read=16, first=4, times=1`, it reads sixteen words and writes the first four once.
 
 
 # %%
@@ -193,7 +193,7 @@ for steps in (250, 750):
     print(f"{steps} steps, the first 4 of 16: {repeating(16, 4, 1, steps):4.0%}")
 
 # %% [markdown]
-# This model reads as many words as the one that failed, but it has only four of them to remember. After 250 steps it does not get even those right, so at this point the distance, with twelve other words in it, is enough to make it fail. After 750 steps it mostly succeeds. Distance makes learning slower, but it does not stop it.
+# This model reads as many words as the one that failed, but it has only four of them to remember. After 250 steps it does not get even those right. So at this point four words are too many for it if twelve others follow them. After 750 steps it mostly succeeds. Distance makes learning slower, but it does not stop it.
 #
 # Was it too much to write? If four words have to be written four times over, there are 16 words to write and four to remember. Or was it too little training? To find out, we also train three times as long:
 
@@ -205,13 +205,13 @@ for length in (8, 16):
 # %% [markdown]
 # Writing 16 words is no problem, as long as only four have to be remembered. With three times the training, the model for 8 words is right in about half of the cases. That is far better than before and far from good. The model for 16 words is still never right.
 #
-# What stopped the model, then? Given 750 steps, it can keep four words over a distance of 16, and it can write 16 words if only four of them are different. What it has not learned, even then, is to *keep* 16 words in one state, and this is the bottleneck.
+# What stopped the model, then? Given 750 steps, it can keep four words while it reads twelve others, and it can write 16 words if only four of them are different. What it has not learned, even then, is to *keep* 16 words in one state, and this is the bottleneck.
 #
 # A state of 64 numbers has room for the words. But the model would have to find a way to store them all in one vector, and in 750 steps it has not found one for 16 words. What much longer training would do, we have not measured. Attention needed 250 steps.
 #
 # ## By hand
 #
-# Take the toy shares of the first figure in "Looking back": 0.1, 0.05, 0.6, 0.2 and 0.05. Give the five states two dimensions: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Multiply each state by its share, on paper, and add everything up.
+# Take the shares 0.1, 0.05, 0.6, 0.2 and 0.05 of the first figure: 0.1, 0.05, 0.6, 0.2 and 0.05. Give the five states two dimensions: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Multiply each state by its share, on paper, and add everything up.
 
 # %%
 shares = torch.tensor([0.1, 0.05, 0.6, 0.2, 0.05])
@@ -239,7 +239,7 @@ print("mixing passes a gradient to the scores: ", mixed.requires_grad)
 #
 # ### A lookup that can be trained
 #
-# Leave the translator for a moment and look at this step alone, as a lookup in a table. A *query* says what is wanted. Each entry of the table has a *key*, by which the entry is found, and a *value*, which is what the lookup returns. In the translator the decoder's state was the query, and each encoder state was both key and value, two roles that lesson 2 will separate. The score of an entry is easier to compute here: it is the dot product of its key with the query.
+# Leave the translator for a moment and look at this step alone, as a lookup in a table. A *query* says what is wanted. Each entry of the table has a *key*, by which the entry is found, and a *value*, which is what the lookup returns. In the translator the decoder's state was the query, and each encoder state was both key and value. Here the two are different, as they will be from lesson 2 on. The score of an entry is easier to compute here: it is the dot product of its key with the query.
 
 # %%
 key = torch.tensor([[4.0, 0], [0, 4], [3, 3]])
@@ -273,7 +273,7 @@ reveal("temperature 0.1", "one takes nearly all")
 torch.stack([(scores / t).softmax(dim=-1) for t in (0.1, 1.0, 10.0)])
 
 # %% [markdown]
-# At 0.1 the third entry takes 0.993, which is nearly a hard lookup, but one with a gradient. At 10 all three are close to a third.
+# At 0.1 the third entry takes 0.993, which is nearly a hard lookup, but one with a gradient. At 10 all three lie between 0.28 and 0.37.
 #
 # ### Exercise 1.1: a soft lookup
 #
@@ -306,7 +306,7 @@ def soft_lookup(
 # %% [markdown]
 # ### A real translation
 #
-# Let us give the translator something that is worth translating. Our dates come in five styles, from the years 1900 to 2029, and have to be rewritten in the style of `1955-01-28`. Here are three:
+# Let us give the translator something that is worth translating. Our dates lie between 1900 and 2029, are written in five styles, and have to be rewritten like `1955-01-28`. Here are three:
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -324,9 +324,9 @@ translator = train(dates, len(CHARACTERS), look, steps=200, rate=0.01)
 print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 
 # %% [markdown]
-# After 200 steps, hardly any date is right without attention, and nearly all of them are right with it. Longer training helps, too, but slowly: in two runs of 2000 steps without attention, fewer than half of the dates were right. The network that scores is not what matters. A dot product in its place does as well.
+# After 200 steps, hardly any date is right without attention, and nearly all of them are right with it. Longer training helps, too, but slowly: in two runs of 2000 steps without attention, fewer than half of the dates were right. It does not even have to be a network that computes the scores: with a dot product in its place the result is as good (not shown).
 #
-# The model cannot have learned the test inputs by heart, since there are over 200,000 different ones, and 200 steps of 64 have shown only 12,800. Give the model with attention a date, and look at its weights:
+# The model cannot have learned the test inputs by heart, since there are over 200,000 different ones (about 47,500 days in five styles), and 200 steps with 64 dates each have shown only 12,800. Give the model with attention a date, and look at its weights:
 
 # %%
 text = "28 january 1955"
@@ -495,24 +495,24 @@ recap()
 #
 # ## Questions
 #
-# **Question R1** (2 points, graded by a person). The state has 64 dimensions with 32 bits each, 2048 bits in all. A sequence of 16 words, each drawn from 12, holds $16 \log_2 12$ bits, which is less than 58. So there is room. Why does the model without attention fail at 16 words all the same, even after 750 steps? And what would you expect from a state ten times as large?
+# **Question R1** (2 points, graded by a person). The state has 64 dimensions with 32 bits each, 2048 bits in all. A sequence of 16 words, each drawn from 12, holds $16 \log_2 12$ bits, which is less than 58. So there is room, and still the model without attention fails at 16 words, even after 750 steps. A friend says: "It is the training. With enough of it, one state will do for texts of any length." Plan one run with `repeating` that would tell us something about the first of his sentences: what do you change, what do you leave as it is, and which result would speak against him? Then say what is wrong with his second sentence, also for a state ten times as large.
 
 # %% question R1 [markdown] points=2
-# Capacity in bits is not the problem; *learning* to use it is. The same few weights must write the whole sequence into one vector, step by step, and then read it out again in order. What has to be learned is a code for all the words at once, in one vector, and with every further word there is more to keep apart. The number of steps matters less: the first four of sixteen words have as far to go, and after 750 training steps they are nearly always repeated. No code for sixteen words is found in that time.
+# `repeating(16, 16, 1, 7500)`: ten times as many steps, with the task, the model and everything else as they were. If still hardly any sequence is right, more training is not what was missing, and the first sentence has lost its support. If most are right, he has a point: the code for sixteen words could be learned and only took longer. One run decides it for one task and one start, no more. (Training three times as long brought eight words from nearly never to about half, so either result is possible.)
 #
-# A state of 640 dimensions would push the limit to longer sequences (there is more room to keep words apart, so a code is easier to find), at the cost of more computation at every step. It would not remove the limit. There is still one vector of fixed size, and a text twice as long reaches the limit again. Attention keeps one vector per word, so what it remembers grows with the text.
+# The second sentence cannot be true of any training. A vector of fixed size holds a fixed number of bits, and at some length a text has more. A state of 640 dimensions moves that limit to longer texts (and long before it, there is more room to keep words apart, so a code may be easier to find), at the cost of more computation at every step. It does not remove the limit. Attention keeps one vector per word, so what it remembers grows with the text.
 #
 # | points | for |
 # |---|---|
-# | 1 | Learning a code for many words in one vector is the problem, not the number of bits (learning to store and to retrieve is near enough) |
-# | 1 | A larger state moves the limit to longer sequences and does not remove it, because it is still one vector of fixed size |
+# | 1 | A run that changes the training alone (more steps, for the same 16 words), and a result named beforehand that would speak against the friend |
+# | 1 | One vector of fixed size has a limit at some length whatever the training, and a larger state moves the limit without removing it |
 #
 # | points | an answer that is not right | what to write below it |
 # |---|---|---|
-# | 0 | "64 numbers are too few for 16 words." | The question counts the bits: 2048 are there and 58 are needed. What is hard is to learn a code that makes use of those bits. |
-# | 1 | "It cannot learn to pack 16 words into one vector. With 640 dimensions any length will do, because there is always room." | Right about learning. A state ten times as large still has a fixed size, so a longer text reaches its limit too. |
-# | 1 | "The gradient does not survive 16 steps. A larger state would only move the limit, because it is still one vector." | Right about the limit. But the first four of sixteen words have as far to go and are learned, so the number of steps is not what stops it. |
-# | 0 | "A vector of fixed size cannot hold a sequence of any length, so it must fail, and a larger one would fail too." (sounds right) | That is true of sequences without a limit. Sixteen words need 58 bits and fit, so the argument does not explain why the model fails at 16, or what more room would change. |
+# | 1 | "`repeating(16, 16, 1, 7500)`. If it fails, he is wrong. With 640 dimensions any length will do, because there is always room." | Right about the run. A state ten times as large still has a fixed size, so a longer text reaches its limit too. |
+# | 1 | "`repeating(32, 32, 1, 750)`: if it fails as well, he is wrong. And one vector of fixed size cannot hold texts of any length." | Right about the limit. But your run has the same training and a harder task, so its failure says nothing about what more training would do. |
+# | 0 | "64 numbers are too few for 16 words, so training cannot help." | The question counts the bits: 2048 are there and 58 are needed. Which run would show whether a code that makes use of them can be learned? |
+# | 1 | "I train longer, with a state of 640 dimensions. If it then repeats 16 words, he is right. The limit only moves." (sounds right) | Right about the limit. But your run changes two things at once. If it succeeds, was it the training or the larger state? |
 
 # %% [markdown]
 # ## Further reading

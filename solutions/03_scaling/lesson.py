@@ -31,7 +31,7 @@ for head_dim in (4, 64, 1024):
 # %% [markdown]
 # In dimension 4 one key, the *favorite*, gets a weight of 0.548, and the other four share the rest. In dimension 64 the favorite already has 0.998, and in dimension 1024 it has everything. Attention has turned into picking a single key.
 #
-# The keys are noise in all three rows, so nothing in them can have become more certain. All the certainty must have come from the dimension of the vectors. But how?
+# The keys are noise in all three rows, so they give no reason to prefer one of them. All the certainty must have come from the dimension of the vectors. But how?
 #
 # **Predict.** A score is a sum of `head_dim` products, each of which is about as large as 1, positive or negative. How large is the sum of 64 of them, typically?
 
@@ -151,7 +151,7 @@ def score_std(d_k: int, n: int, generator: torch.Generator) -> tuple[float, floa
 # %% [markdown]
 # ### Three ways to scale, side by side
 #
-# Let us take five values of the dimension and multiply the scores by one of three factors: 1, $1/\sqrt d$ or $1/d$. (From here on, $d$ is short for $d_k$. It is `head_dim` in code and `D` in shapes.)
+# Let us take five values of the dimension and multiply the scores by one of three factors: 1, $1/\sqrt d$ or $1/d$. (From here on, $d$ is short for $d_k$, in code as well. In shapes it is `D`.)
 
 # %%
 DIMENSIONS = (4, 16, 64, 256, 1024)
@@ -242,7 +242,7 @@ plot.curves(
 # %% [markdown]
 # A weight of one half responds with a quarter of the change in its score, whereas a weight close to 0 or close to 1 hardly responds at all. A softmax in which one weight is close to 1 is called *saturated*.
 #
-# With more than two keys, each weight depends on every score. The responses therefore form a table, the *Jacobian*, whose entry in row i and column j says how weight i responds to score j. PyTorch can compute such a table. Its scores are logarithms of weights here, because softmax turns such scores back into exactly those weights.
+# With more than two keys, each weight depends on every score. The responses therefore form a table, the *Jacobian*, whose entry in row i and column j says how weight i responds to score j. PyTorch can compute such a table. We give it the logarithms of the weights as scores, because softmax turns these back into exactly the weights.
 
 # %%
 weights = torch.tensor([0.1, 0.2, 0.7])
@@ -269,7 +269,7 @@ plot.heatmap(
 # %% [markdown]
 # Now put weights close to [0, 0, 1] into the formula, and every entry of the table has a factor that is almost 0. A saturated softmax hardly responds to its scores anymore.
 #
-# How much does that matter in dimension 1024? The next cell makes such a table for each of the 500 rows of "Three ways to scale", and prints their mean norm. (`jacrev` is PyTorch's function for such tables, and `vmap` applies it to each row.)
+# How much does that matter in dimension 1024? The next cell makes such a table for each of the 500 rows of "Three ways to scale", and prints the mean of their norms (the root of the sum of the squared entries). (`jacrev` is PyTorch's function for such tables, and `vmap` applies it to each row.)
 
 # %%
 jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
@@ -324,7 +324,7 @@ functional.scaled_dot_product_attention(query, key, value)
 # %% [markdown]
 # This is PyTorch's own function, which scales by default and does not return its weights. On paper, the scores are 1.37, −0.28 and 1.51. Divided by $\sqrt4 = 2$, they are 0.685, −0.14 and 0.755, and the weights are 0.398, 0.175 and 0.427.
 #
-# Think also about *where* to multiply. Since $(c\,q) \cdot k = c\,(q \cdot k)$, you could scale the query instead of its scores. With a thousand keys of dimension 64, that takes 64 multiplications instead of a thousand, and the result is the same up to rounding.
+# Think also about *where* to multiply. Since $(c\,q) \cdot k = c\,(q \cdot k)$, you could scale the query instead of its scores. With a thousand keys of dimension 64, that takes 64 multiplications per query instead of a thousand, and the result is the same up to rounding.
 
 # %% hints scaled_attend [markdown]
 # Which of the three inputs tell you how many terms a dot product has? Is that the same number as the dimension of the values?
@@ -373,7 +373,7 @@ def lookup_batch(
 
 
 # %% [markdown]
-# The model is a single attention layer. The symbol that is asked for is the query, the symbols that are shown are the keys, and their labels are the values. The query and key matrices must learn to lead the query for a symbol to the key of the same symbol, and the last matrix must learn to read the label off the mixture of values. The entries of queries and keys are initialized to have variance 1, the case that the square root is made for.
+# The model is a single attention layer. The symbol that is asked for is the query, the symbols that are shown are the keys, and their labels are the values. The query and key matrices must learn to give the query for a symbol its highest score with the key of the same symbol, and the last matrix must learn to read the label off the mixture of values. The entries of queries and keys are initialized to have variance 1, the case that the square root is made for.
 
 
 # %%
@@ -396,8 +396,6 @@ class Lookup(nn.Module):
 
 
 # %% [markdown]
-# Training is the usual loop with the optimizer Adam. The query and key matrices have a learning rate of their own, `rate`, which we will need later. The function returns the losses, and the norm of the query matrix's first gradient.
-#
 # A saturated softmax hardly responds to its scores, and so most texts give the reason for the division in one sentence: "without scaling, gradients vanish". **Predict.** At the first step, before anything is learned, is the gradient of the query matrix smaller or larger without scaling?
 
 # %%
@@ -405,6 +403,9 @@ predict(
     "the first gradient without scaling",
     options=("smaller", "about the same", "larger"),
 )
+
+# %% [markdown]
+# Training is the usual loop with the optimizer Adam. The query and key matrices have a learning rate of their own, `rate`, which we will need later. The function `train` returns the losses, and the norm of the query matrix's first gradient.
 
 
 # %%
@@ -460,7 +461,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# The model over $d$ starts with a plain average, and it learns all the same. It is only slower, because the same step of its matrices moves its scores only a sixteenth as far as over $\sqrt d$. If that is the reason, then larger steps should make up for it:
+# The model over $d$ starts with a plain average, and it learns nevertheless. It is only slower, because the same step of its matrices moves its scores only a sixteenth as far as over $\sqrt d$. If that is the reason, then larger steps should make up for it:
 
 # %% measured
 losses, _ = train(Lookup, 1 / 256, rate=4e-3)
@@ -498,11 +499,11 @@ print(f"decided queries: {decided.double().mean():.0%}")
 print(f"their share of the squares: {squares[decided].sum() / squares.sum():.0%}")
 
 # %% [markdown]
-# `squares` holds the squared norm of each query's own gradient, because squares can be added up and shared out. Nearly three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 2% of the sum. The other 28% contribute 98%. Squares favor what is large, so this is not 98% of the gradient itself, but one quarter of the queries dominates it.
+# `squares` holds the squared norm of each query's own gradient. Squares can be added up, so we can ask for each group's share of the sum. Nearly three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 2% of the sum. The other 28% contribute 98%. Squares favor what is large, so this is not 98% of the gradient itself, but one quarter of the queries dominates it.
 #
-# In its first steps Adam moves each entry of a matrix by about the learning rate, however large the gradient is. So the size of the whole gradient does not decide how fast this model begins to learn. But Adam cannot bring back what is not there. If the decided queries contribute next to nothing, the direction of the step comes mostly from the others. This is a guess so far, which the next experiment tests.
+# In its first steps Adam moves each entry of a matrix by about the learning rate, however large the gradient is. So the size of the whole gradient does not decide how fast this model begins to learn. But Adam cannot bring back what is not there. If the decided queries contribute next to nothing, the direction of the step comes mostly from the others. So our guess is that learning crawls because most queries contribute next to nothing.
 #
-# This may be the reason, but there is another candidate. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. We need runs that change one of the two at a time.
+# There is another candidate, though. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. We need runs that change one of the two at a time.
 #
 # The next model uses two scales. Going forward, its weights are computed with one scale. Going backward, we pretend that they were computed with the *other* one. PyTorch lets us do this with `detach`:
 
@@ -552,7 +553,7 @@ figures.exchanged(
 # %% [markdown]
 # The two have changed sides. Model A learns as fast as the scaled model, with saturated weights and with steps that move its scores sixteen times as far. So neither of these two stops a model. Model B starts from the same weights as the scaled model and takes steps of the same size, but it does not get below 0.3.
 #
-# Most of the harm is therefore done on the way back, by a softmax in which most queries have nearly all of their weight on one key. In B this softmax exists only on the way back, and still B has a loss of 1.23 after 300 steps, where A is below 0.3 after fewer than 60. It is not all of the harm, because B ends at a lower loss than the unscaled model.
+# Neither model follows the gradient of its own loss, so the failure of B alone would prove little. But A has the same handicap, and it learns. Most of the harm is therefore done on the way back, by a softmax in which most queries have nearly all of their weight on one key. In B this softmax exists only on the way back, and still B has a loss of 1.23 after 300 steps, where A is below 0.3 after fewer than 60. It is not all of the harm, because B ends at a lower loss than the unscaled model.
 #
 # "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish. It was the largest of all. What vanishes is the gradient of each query that has decided, and such a backward pass is enough to make learning crawl.
 #
@@ -630,7 +631,7 @@ def query_jacobian(weights: Tensor, key: Tensor, value: Tensor, scale: float) ->
 # %% [markdown]
 # ### Optional: what is left in dimension 1024
 #
-# How large are such responses for random vectors of dimension 1024? The next cell measures two tables for each of the 500 queries of "Three ways to scale". The first is $J$ of exercise 3.3 and says how the weights respond to their scores, as above. The second says how they respond to the query. It is $J$ times $c\,K$, because the query moves the scores by the factor times the keys. It prints the mean norm of either table, and in its last column the median of the second.
+# How large are such responses for random vectors of dimension 1024? The next cell measures two tables for each of the 500 queries of "Three ways to scale". The first is $J$ of exercise 3.3 and says how the weights respond to their scores, as above. The second says how they respond to the query. It is $J$ times $c\,K$, because a change of the query changes the scores by $c\,K$ times this change. The cell prints the mean norm of either table, and in its last column the median of the second.
 
 # %%
 q, k = vectors_of_dimension(1024)
@@ -672,7 +673,7 @@ outputs = nn.Linear(256, 256)(torch.randn(10_000, 256)).detach()
 print(f"variance {outputs.var():.2f}")
 
 # %% [markdown]
-# Vectors that have been trained are not independent, either. For them $\sqrt{d_k}$ is a good start, and the matrices learn the rest, since a query that needs to be insistent can grow in norm. Some recent models do not leave the norms to chance: they normalize queries and keys before the dot product, which is called *QK-norm*, and learn the scale.
+# Vectors that have been trained are not independent, either. For them $\sqrt{d_k}$ is a good start, and the matrices learn the rest, since a query that needs sharper weights can grow in norm. Some recent models do not leave the norms to chance: they normalize queries and keys before the dot product, which is called *QK-norm*, and learn the scale.
 #
 # **Believing that saturation always stops learning.** If the loss is applied to the scores themselves, as cross-entropy is to a classifier's logits, then its gradient is the prediction minus the target. This difference is largest exactly where the model is confidently wrong.
 
@@ -686,7 +687,7 @@ scores.grad
 #
 # ## What you learned
 #
-# Of the three steps, this lesson has changed the first: what is compared is now divided by the square root of its dimension.
+# Of the three steps, this lesson has changed the first: each score is now divided by the square root of the dimension of queries and keys.
 #
 # | | what it is | what to remember |
 # |---|---|---|

@@ -36,7 +36,7 @@ questions(1, seed=0)
 # %% [markdown]
 # You see the digits, the two places (counted from 0), and the answer. Attention should find this easy. A query can ask for the two places, a key can say which place it belongs to, and a value can carry the digit. A matrix could then read both digits off the output.
 #
-# The model below does exactly that. Its single query is the sum of two learned vectors, one for the first place and one for the second. Its attention is PyTorch's `nn.MultiheadAttention`, with an argument that you have not met, `num_heads`. (Another, `average_attn_weights=False`, keeps the weights of each head apart.)
+# The model below tries exactly that. Its single query is the sum of two learned vectors, one for the first place and one for the second. Its attention is PyTorch's `nn.MultiheadAttention`, with an argument that you have not met, `num_heads`. (Another, `average_attn_weights=False`, keeps the weights of each head apart.)
 #
 # With one head it is the attention that you know. With two, the 32-dimensional queries, keys and values are cut in half, each half does attention on its own, and the two outputs are put side by side. What could that be good for?
 
@@ -143,7 +143,7 @@ for seed in range(5):
 #
 # ## By hand
 #
-# Why does the head not look at both places, with half of its weight on each? Suppose that two places hold the values a = [6, 0] and b = [0, 6], and that one head does so. What does it pass on for the request "a, then b", and what for "b, then a"?
+# Why does the head not look at both places, with half of its weight on each? Suppose that two places hold the values a = [6, 0] and b = [0, 6], and that a head gives half of its weight to each. What does it pass on for the request "a, then b", and what for "b, then a"?
 
 # %%
 a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
@@ -166,7 +166,7 @@ figures.no_peak()
 #
 # <details><summary>Could a matrix succeed that treats the digits differently?</summary>
 #
-# No. Suppose that there were one, called M. Exchange two digits in it, such as 3 and 7. The task treats all digits alike, so the new matrix succeeds as well. In the same way every other renaming of the ten digits turns M into a matrix that succeeds. For each request all of these matrices give the largest logit to the right digit, and therefore their mean does so, too. But in the mean no digit is special, and such a matrix fails, so M cannot exist.
+# No. Suppose that there were one, called M. Exchange two digits, such as 3 and 7, both in what it reads and in what it writes. The task treats all digits alike, so the new matrix succeeds as well. In the same way every other renaming of the ten digits turns M into a matrix that succeeds. For each request all of these matrices give the largest logit to the right digit, and therefore their mean does so, too. But in the mean no digit is special, and such a matrix fails, so M cannot exist.
 #
 # The argument is about one layer whose output is read by a matrix, and about weights that depend on the places alone. Our keys contain the digits too, so it makes the failure likely, and the five starts show it.
 #
@@ -193,7 +193,7 @@ reveal("cost of three heads of 4", "the same")
 {H: H * L * L * (E // H) for H in (1, 3, 12)}
 
 # %% [markdown]
-# The scores take 120,000 multiplications, however many heads there are. Three heads have three times as many scores to compute, and each score costs a third, because the vectors have a third as many entries. The price is paid elsewhere. The tables of scores need H times the memory, and each head compares tokens in fewer dimensions. With 12 heads, each would compare single numbers.
+# For 100 tokens the scores take 120,000 multiplications, however many heads there are. Three heads have three times as many scores to compute, and each score costs a third, because the vectors have a third as many entries. The price is paid elsewhere. The tables of scores need H times the memory, and each head compares tokens in fewer dimensions. With 12 heads, each would compare single numbers.
 #
 # ## In PyTorch
 #
@@ -213,7 +213,7 @@ head_0, head_1 = x[:, :, 0:4], x[:, :, 4:8]
 head_0[0], head_1[0, :2]
 
 # %% [markdown]
-# Leave the projections aside for the moment. Then a loop over such slices with attention on each, and a `cat` at the end, make a correct multi-head attention:
+# If we leave the projections aside for the moment, multi-head attention is a loop over such slices, with attention on each and a `cat` at the end:
 
 # %%
 attention = functional.scaled_dot_product_attention
@@ -442,7 +442,8 @@ class MultiHeadAttention(nn.Module):
         """Attend.
 
         query is (B, L, E), key and value are (B, S, E). key defaults to the query, and value to the key.
-        mask is boolean, True where a query may look: (L, S), (B, L, S), (B, H, L, S), or what broadcasts to one of them.
+        mask is boolean, True where a query may look: (L, S), (B, L, S) or (B, H, L, S), where any axis may also be 1.
+        Three axes always mean (B, L, S).
         A query with no visible keys has weights 0.
         Returns the output (B, L, E), and the weights (B, H, L, S) before dropout if need_weights is set, else None.
         """
@@ -517,7 +518,7 @@ def copy_torch_weights(mine: nn.Module, reference: nn.MultiheadAttention) -> Non
 # %% check copy_torch_weights
 
 # %% [markdown]
-# ### The proof
+# ### The comparison
 #
 # Here your module, with the weights that you have copied, meets PyTorch's on the same input. Both use a causal mask, which PyTorch's module expects inverted (lesson 5). If an exercise is still open, the cell says so and the lesson goes on.
 
@@ -555,7 +556,7 @@ f"{sum(p.numel() for p in module.parameters()):,}"
 # %% [markdown]
 # There are four matrices of 512 × 512, however many heads share them. With biases there would be 4 · 512 more.
 #
-# As long as a text is short, these matrices also do most of the work. They take $4 L E^2$ multiplications, $E^2$ for each of four matrices and $L$ tokens. The scores and the mixing of the values take $2 L^2 E$, which is as much at $L = 2E$ tokens and more beyond. Lesson 10 is about what to do then.
+# As long as a text is short, these matrices also do most of the work. They take $4 L E^2$ multiplications, $E^2$ for each of the four matrices and each of the $L$ tokens. The scores and the mixing of the values take $2 L^2 E$, which is as much at $L = 2E$ tokens and more beyond. Lesson 10 is about what to do then.
 #
 # ### What do heads look at?
 #
@@ -651,7 +652,7 @@ plot.heatmap(
 # %% [markdown]
 # Without the smeared head, "here" falls to 0.21, lower than without any other head, while the other three answers stay right. So the layer needs this head for "here" and for none of the others. Yet the head rarely looks at its own place. (It does not do the job alone, since "here" also falls, though less far, without heads 1 and 2. And each head was replaced by zeros, a choice that lesson 9 will question.)
 #
-# ### Optional: a map that does not show its job
+# ### Optional: a head whose map does not show its job
 #
 # How does this head know the digit "here" if it rarely looks there? The maps are averages. The next figure shows a single sequence, head by head and query by query, with labels that give the place and its digit. What does the smeared head look at there?
 
@@ -711,7 +712,7 @@ print(f"places alone: {here_with(place + digit.mean(dim=(0, 1))):.0%} right")
 print(f"digits alone: {here_with(digit + place.mean(dim=1, keepdim=True)):.0%} right")
 
 # %% [markdown]
-# The places are enough and the digits are not. What this head contributes to "here" is *where* it has looked, and not a digit that it has passed on. (It needs the others' help: 0, 2 and 6 all look mostly at place 0.) All of this is one run of one small layer.
+# The places are enough and the digits are not. What this head contributes to "here" is *where* it has looked, and not a digit that it has passed on. (It needs the help of the other heads, because the digits 0, 2 and 6 all look mostly at place 0 and cannot be told apart by that.) All of this is one run of one small layer.
 #
 # ## What can go wrong
 #
@@ -728,7 +729,7 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 # %% [markdown]
 # Our models learned about positions because a vector for each place was added to the token there, which is the subject of lesson 7. (With a causal mask the shuffled outputs do differ, because the mask depends on the order.)
 #
-# **Any length, in principle.** Nothing in the module depends on L, so it runs on sequences of any length. The rest of a model may be less patient: ours have vectors for eight places and raise an error for nine tokens. And a model that runs need not be any good beyond the lengths of its training.
+# **Any length, in principle.** Nothing in the module depends on L, so it runs on sequences of any length. The rest of a model may not: ours have vectors for eight places and raise an error for nine tokens. And a model that runs need not be any good beyond the lengths of its training.
 #
 # **More heads are not always better.** With the model dimension fixed, more heads means smaller heads. Nor are all of them needed: Michel et al. found that many heads of a trained model can be removed at little cost.
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 9. Train it, look inside
 #
-# After this lesson you can train a language model and judge it by more than its loss. You can also find the heads that do a job by a score instead of by eye, and test such a claim by taking a head away. You need lesson 8. About 185 minutes, in three sittings, which end before "Exercise 9.2", before "Back to the twelve", and at the end.
+# After this lesson you can train a language model and judge it by more than its loss. You can also find the heads that do a job by a score instead of by eye, and test by taking a head away whether the model needs it. You need lesson 8. About 185 minutes, in three sittings, which end before "Exercise 9.2", before "Back to the twelve", and at the end.
 #
 # ## The idea
 #
@@ -70,13 +70,13 @@ writer.train(model, text, steps=600, show=show, every=150)
 reveal("after half a minute", "words, more or less")
 
 # %% [markdown]
-# The model first finds pieces that are as long as words, although nobody told it that there are words. What it writes makes no sense yet, but it is built like the large models, a million times smaller.
+# The model first finds pieces that are as long as words, although nobody told it that there are words. What it writes makes no sense yet. But the model is built like the large ones, only a million times smaller.
 #
 # ## By hand
 #
 # ### What a loss means
 #
-# The loss is the mean of −ln p, where p is the probability that the model gave to the character that came. A model that knows nothing gives 1/84 to each of the 84 characters. Work out its loss before you run the cell. Another model has a loss of 1.9. A choice among how many equally likely characters would have the same loss?
+# The loss is the mean of −ln p, where p is the probability that the model gave to the character that came. A model that knows nothing gives 1/84 to each of the 84 characters. Work out its loss before you run the cell. Our model has a loss of about 1.9 after its training. A choice among how many equally likely characters would have the same loss?
 
 # %%
 torch.tensor(84.0).log(), torch.tensor(1.9).exp()
@@ -109,14 +109,14 @@ for temperature in (0.2, 0.7, 1.5):
 #
 # ### Twelve heads, and one question
 #
-# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56, lower than those of our counts. (Cleverer counting gets to 1.51, not shown.) But our model has learned something that no such counting can do. Here is first what it writes:
+# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned for about eight minutes, from the same text and from random strings, which we come to below. Its loss on unseen text is 1.56, lower than those of our counts. (Cleverer counting gets to 1.51, not shown.) But this larger model has learned something that no such counting can do. First, here is what it writes:
 
 # %% measured
 large, facts = writer.load(text)
 writer.write(large, text, "Attention ", 120, temperature=0.7)
 
 # %% [markdown]
-# Two fifths of what this model saw in training were no text at all, but strings of random characters that start over after a while. Here is such a string that it has never seen, with 24 characters shown twice, and what it predicts for each character of the second copy:
+# Two fifths of what this model saw in training were no text at all, but strings of random characters that repeat. Here is such a string that it has never seen, with 24 characters shown twice, and what it predicts for each character of the second copy:
 
 # %% measured
 string = writer.repeats(text, 1, period=24, seed=1)[:, :48]
@@ -221,7 +221,7 @@ def make_repeating_batch(
 # %% check make_repeating_batch
 
 # %% [markdown]
-# ### Two layers can, one cannot
+# ### One layer or two?
 #
 # The copier has layers of attention with one head each, which add their outputs to the stream of vectors (lesson 8), and no feed-forward network. **Predict** for one layer and for two: when trained on periods of 6 to 16, how often is the next token right? Only the places where it can be known count, from the first repetition on.
 
@@ -237,7 +237,7 @@ reveal("one layer", "about a quarter")
 reveal("two layers", "nearly always")
 
 # %% [markdown]
-# A guess among the tokens of the sequence would be right in 10% of the cases. One layer is right in a quarter, wherever the period happens to fit a distance that it has learned. To see why two layers do better, look at the maps of the two heads of the deep model, in one sequence with period 15:
+# A guess among the tokens of the sequence would be right in 10% of the cases (the mean of 1/6 to 1/16). One layer is right in a quarter of the cases, namely where the period happens to fit a distance that it has learned. To see why two layers do better, look at the maps of the two heads of the deep model, in one sequence with period 15:
 
 # %%
 tokens, periods = induction.repeated(1, seed=4, shortest=15)
@@ -361,7 +361,7 @@ print("induction:     ", score_repeat(weights, periods))
 #
 # ### Exercise 9.4: ablate a head
 #
-# Write it as a context manager. (`induction.silenced` is not allowed here.) Inside a `with` block the head adds nothing, and afterward all is as before, whatever happened inside. Python makes a context manager from a function with a single `yield`:
+# Write an ablation as a context manager, without `induction.silenced`, which is not allowed here. Inside a `with` block the head adds nothing, and afterward all is as before, whatever happened inside. Python makes a context manager from a function with a single `yield`:
 
 
 # %%
@@ -393,8 +393,8 @@ with announced("experiment"):
 def ablate_head(module: MultiHeadAttention, head: int) -> Iterator[None]:
     """Switch one head off inside a `with` block.
 
-    module is attention.MultiHeadAttention, with num_heads heads: its out_proj (nn.Linear, called as a layer) reads the
-    heads side by side, head h at entries h * D to (h + 1) * D - 1. Inside the block that head contributes nothing (a
+    module is attention.MultiHeadAttention with module.num_heads heads: its out_proj (nn.Linear, called as a layer)
+    reads the heads side by side, head h at entries h * D to (h + 1) * D - 1. Inside the block that head contributes nothing (a
     bias stays), and gradients can be taken there. Blocks can be nested. Afterward, also after an exception (which
     passes through), the module computes what it computed before, with the same parameter objects.
     """
@@ -434,9 +434,9 @@ for layer in (0, 1):
 print(f"with both heads on: {induction.accuracy(deep):.0%} right")
 
 # %% [markdown]
-# When either of them is off, less than a tenth is right, no more than by guessing among the tokens of the sequence. That was to be expected, because only one layer is left. So the ablation shows that both heads are needed, but not that the first writes notes and the second reads them.
+# When either of them is off, less than a tenth is right, no more than by guessing among the tokens of the sequence. That was to be expected, because only one layer is left, and this one was never trained to work alone. So the ablation shows that both heads are needed, but not that the first writes notes and the second reads them.
 #
-# The story of the notes can be tested as well. What layer 0 adds can reach the output in four ways: through the queries of layer 1, through its keys, through its values, or past layer 1 (the *rest*). The story says that only the keys matter. So we open some of these ways and close the others. With the values closed, for example, layer 1 computes its values from the stream as it was before layer 0 added anything. This is called *path patching*. Here are two such experiments:
+# The story of the notes can be tested as well. What layer 0 adds can reach the output in four ways: through the queries of layer 1, through its keys, through its values, or past layer 1 (the *rest*). The story says that only the keys matter: the notes are read there, whereas the query and the value need only the token itself. So we open some of these ways and close the others. With the values closed, for example, layer 1 computes its values from the stream as it was before layer 0 added anything. This is called *path patching*. Here are two such experiments:
 
 # %%
 experiments = {
@@ -481,7 +481,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Layer 0 has three previous-token heads, 0.0, 0.1 and 0.3. Above it, 1.0, 1.3 and 2.2 look for repetitions. These are scores on random strings. On text a head may look elsewhere, as head 1.2 does in the first figure of this lesson, where it looks one place back. Nor has a score a natural threshold, and the same head has 0.43 on repetitions. It goes into the control group below, where it can prove us wrong.
+# Layer 0 has three previous-token heads, 0.0, 0.1 and 0.3. Above it, 1.0, 1.3 and 2.2 look for repetitions. These are scores on random strings. On text a head may look elsewhere, as head 1.2 does in the first figure of this lesson, where it looks one place back. Nor is there a natural threshold for a score: head 1.2 has 0.43 on repetitions. We count it among the others, which should not be needed for copying, and the control below can prove us wrong.
 #
 # The next function takes heads of this model away, with your `ablate_head`, and adds a vector to the output of the attention in place of each. (You need not read it line by line.)
 
@@ -501,7 +501,7 @@ def replaced(vectors: dict[str, Tensor | float]) -> Iterator[None]:
 
 
 # %% [markdown]
-# Before we switch off the candidates for copying, we should know what a head that is switched off is compared with. This is easiest to see in ordinary text, with the stripe, 0.0, and the smear, 0.2.
+# Before we switch off the candidates for copying, we should know what switching off does. This is easiest to see in ordinary text, with the stripe, 0.0, and the smear, 0.2.
 #
 # **Predict.** We take away one of the two, and the loss on text rises. For which of them does it rise more?
 
@@ -616,7 +616,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# Within 200 steps the share goes from 5% to 13% to 100%. One explanation is that copying needs two kinds of heads, and that either kind alone hardly lowers the loss. This curve does not test it, although larger models with two or more layers show a similar jump (Olsson et al., below).
+# Within 200 steps the share goes from 5% to 13% to 100%. One explanation is that copying needs two kinds of heads, and that either kind alone hardly helps with it. This curve does not test it, although larger models with two or more layers show a similar jump (Olsson et al., below).
 #
 # ## What can go wrong
 #
@@ -638,11 +638,11 @@ print(f"2.2 in strings: {in_strings:.1f}")
 print(f"text without 2.2: {without(['2.2'], zeros, on_text):+.3f}")
 
 # %% [markdown]
-# A value at a space has a fifth of the usual norm, and in text head 2.2 adds the least of all twelve. Nor does the loss on text rise when it is switched off. The weights of a head sum to 1 even where there is nothing to copy, and there this head puts them on the spaces, whose values are small. Such a place is called an *attention sink*, and in large models it is often the first token.
+# A value at a space has a fifth of the usual norm, and in text head 2.2 adds the least of all twelve. Nor does the loss on text rise when it is switched off. The weights of a head sum to 1 even where there is nothing to copy. In that case this head puts them on the spaces, whose values are small. Such a place is called an *attention sink*, and in large models it is often the first token.
 #
-# **Choosing and testing on the same data.** One of twelve heads scores highest even if all are noise. So choose a head on one batch and test it on another, as we did with the strings.
+# **Choosing and testing on the same data.** One of twelve heads scores highest even if all are noise. So choose a head on one batch and test it on another: `writer.right_on_repeats` draws other strings than those that gave the scores.
 #
-# **Learning the text by heart.** Compare the loss on what was trained on with the loss on what was not:
+# **Learning the text by heart.** Compare the loss on the text that was used in training with the loss on the text that was not:
 
 # %% measured
 for name, part in (("seen", text.seen), ("unseen", text.unseen)):
@@ -663,7 +663,7 @@ for name, part in (("seen", text.seen), ("unseen", text.unseen)):
 # | induction head | looks one place after the previous occurrence | usually needs a previous-token head in a layer below |
 # | score | a number per head, over many inputs | where it looks |
 # | ablation | the model with something in place of a head | compared with what? And is there a twin? |
-# | path patching | one input gets what a layer added, the others do not | which way the information takes |
+# | path patching | one input gets what a layer added, the others do not | which way the information goes |
 # | attention sink | where a head rests | a large weight on a small value |
 #
 # %%
