@@ -26,6 +26,11 @@ RULES: Sequence[tuple[str, ...]] = (  # a key of `CHANGES`, a form, and what it 
     ("none", "A or B", "A if A is not None else B"),
     *(("sides", f"A {sign} B", f"B {sign} A") for sign in ("-", "/", "@", "%")),
     *(("operation", f"A {sign} B", *(f"A {other} B" for other in others)) for sign, others in INSTEAD.items()),
+    *(("grouping", f"A {sign} B {product} C", f"(A {sign} B) {product} C") for sign in "+-" for product in "*/"),
+    *(("grouping", f"A {product} B {sign} C", f"A {product} (B {sign} C)") for sign in "+-" for product in "*/"),
+    ("grouping", "A / B * C", "A / (B * C)"),
+    *(("spread", f"{owner}(A, B)", f"{owner}(A, std=B)") for owner in ("nn.init.normal_", "torch.nn.init.normal_")),
+    ("spread", "A.normal_(B)", "A.normal_(std=B)"),
     ("other transpose", "A.T", "A.mT"),
     ("other transpose", "A.mT", "A.T"),
     *(
@@ -129,6 +134,14 @@ def on_a_copy(site: Site) -> Iterator[Change]:
         case _:
             return
     yield Change(new, site.code(), CHANGES[kind], alike=kind)
+
+
+def passed_as_a_copy(site: Site) -> Iterator[Change]:
+    """`kept.append(x)` becomes `kept.append(x.clone())`: wherever `x` is given to a function too."""
+    node = site.node
+    if isinstance(node, ast.Name) and node.id in site.arguments and node in getattr(site.parent, "args", ()):
+        words = CHANGES["copied"].format(name=node.id)
+        yield Change(made("A.clone()", A=node), site.code(site.parent), words, alike=f"copy of {node.id}")
 
 
 TAKE_CONDITIONS = ("masked_fill", "masked_fill_", "where", "logical_and", "logical_or", "any", "all")
@@ -271,8 +284,17 @@ OPERATORS: Mapping[Size, Sequence[Operator]] = {
         *(small.end_moved, small.unused_argument, large.argument_for_default, large.order_changed),
     ),
     Size.OPERATION: (
-        rule(("none", "operation", "sides", "other transpose", "plain", "not in place")),
-        *(large.none_asked, other_comparison, returned_or_raised, on_a_copy, exchanged, steps_swapped, inverted),
+        rule(("none", "operation", "sides", "other transpose", "plain", "not in place", "grouping", "spread")),
+        *(
+            large.none_asked,
+            other_comparison,
+            returned_or_raised,
+            on_a_copy,
+            passed_as_a_copy,
+            exchanged,
+            steps_swapped,
+            inverted,
+        ),
         *(sibling_called, small.factor_added, name_in_another_form, rule(("opposite sign", "transposed")), cut_anew),
     ),
     Size.WHOLE: (large.names_exchanged, large.done_to_another),
