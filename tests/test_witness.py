@@ -7,7 +7,8 @@ import pytest
 
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.sample_submissions import submission
-from autograder.grading.witness import part_of
+from autograder.grading.repair import repair_submission
+from autograder.grading.witness import above_check, part_of
 from autograder.judging.syntax import Code, reachable
 from autograder.paths import find_course
 
@@ -90,6 +91,16 @@ def test_what_depends_on_cells_that_it_does_not_lead_to_is_a_question(cell: str)
 )
 def test_other_cells_cost_nothing_and_ask_nobody(answer: str, cells: list[str]) -> None:
     assert said_of(answer, *cells) == (4, "")
+
+
+def test_what_comes_after_an_exercises_check_gives_its_names_no_other_meaning() -> None:
+    package = package_of(find_course().lesson(LESSON))
+    notebook = submission(package, {EXERCISE: "def stable_softmax(x, dim=-1): return top(x, dim)"})
+    notebook.cells.insert(0, nbformat.v4.new_code_cell("top = torch.amax"))
+    notebook.cells.append(nbformat.v4.new_code_cell("def top(x): return x.max()"))
+    code = repair_submission(handed_in(package, notebook).notebook, package).code
+    binding = [source for source, _ in above_check(code, EXERCISE) if source.bound & {"top", EXERCISE}]
+    assert binding == ["top = torch.amax", "def stable_softmax(x, dim=-1): return top(x, dim)"]
 
 
 def test_of_a_cell_runs_what_the_exercise_leads_to() -> None:

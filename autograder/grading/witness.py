@@ -8,12 +8,13 @@ and the statements that it leads to. These are all that is read strictly, and wh
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack
+from itertools import takewhile
 
 from ..judging.syntax import Code, reachable
 from ..judging.values import Outcome
-from .cells import SubmittedNotebook
+from .cells import Cell, SubmittedNotebook
 from .check_runner import CheckRunner, Copies
 from .package import Role
 from .sandbox import BoxProcess, SandboxSession
@@ -37,8 +38,7 @@ class Witness:
         opened: Callable[[], AbstractContextManager[SandboxSession]],
         boxes: BoxProcess,
     ) -> None:
-        self._submission, self._boxes = submission, boxes
-        self._cells = [(cell.source, cell.role is Role.LOCKED) for cell in notebook.code if cell.role is not Role.CHECK]
+        self._submission, self._boxes, self._code = submission, boxes, notebook.code
         self._opened, self._stack = opened, ExitStack()
         self._fresh: list[SandboxSession] = []
 
@@ -48,7 +48,7 @@ class Witness:
             self._fresh.append(self._stack.enter_context(self._opened()))
         copy = self._fresh[0].copy()
         if copy is not None:
-            run_alone(copy, exercise, self._cells)
+            run_alone(copy, exercise, above_check(self._code, exercise))
         copies = {exercise: Copies(copy, copy and copy.copy())}
         runner = CheckRunner(self._submission, copies, self._boxes, record=True)
         outcomes = runner.run_visible()[exercise] | runner.run_hidden()[exercise]
@@ -64,6 +64,20 @@ class Witness:
     def close(self) -> None:
         """Let its processes end."""
         self._stack.close()
+
+
+def above_check(code: Iterable[Cell], exercise: str) -> list[tuple[Code, bool]]:
+    """Return the code above an exercise's check: what comes later may give its names another meaning.
+
+    Args:
+        code: the notebook's cells that run.
+        exercise: its name.
+
+    Returns:
+        Of each cell the source, and whether it is the course's own and runs whole.
+    """
+    above = takewhile(lambda cell: cell.role is not Role.CHECK or cell.exercise != exercise, code)
+    return [(cell.source, cell.role is Role.LOCKED) for cell in above if cell.role is not Role.CHECK]
 
 
 def run_alone(session: SandboxSession, exercise: str, cells: Collection[tuple[Code, bool]]) -> None:
