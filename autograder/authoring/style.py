@@ -17,6 +17,7 @@ SECTIONS = (
     *("The idea", "By hand", "In PyTorch", "What can go wrong", "What you learned"),
     *("Questions", "Further reading"),
 )
+OPTIONAL = "Optional: "  # such a section comes after all that nobody should miss
 CELLS, EXERCISES = (40, 100), (3, 6)
 HINT_WORDS = (18, 55)
 SETUP_LINES, MEDIAN_LINES, MOST_LINES_OF_NINE_IN_TEN, MOST_LINES = 12, 5, 15, 60
@@ -55,8 +56,11 @@ def outline_problems(cells: list[LessonCell], number: int) -> Iterator[Problem]:
     if len(titles) != 1 or not titles[0].startswith(f"{number}. "):
         yield 0, f"its one title begins with `# {number}. `"
     asks = any(cell.kind == "question" for cell in cells)
-    if headings(cells, 2) != (wanted := [name for name in SECTIONS if asks or name != "Questions"]):
-        yield 0, f"its sections are, in this order: {', '.join(wanted)}"
+    wanted = [name for name in SECTIONS if asks or name != "Questions"]
+    found = headings(cells, 2)
+    optional = [name for name in found if name.startswith(OPTIONAL)]
+    if found != [*wanted[:-1], *optional, wanted[-1]]:
+        yield 0, f"its sections are, in this order, with optional ones before the last: {', '.join(wanted)}"
     exercises = [heading.split(":")[0] for heading in headings(cells, 3) if heading.startswith("Exercise")]
     if exercises != [f"Exercise {number}.{k}" for k in range(1, len(exercises) + 1)]:
         yield 0, f"exercises are numbered through, from `### Exercise {number}.1: …`"

@@ -367,8 +367,65 @@ figures.distance()
 # | what you can look at | states that nobody can read | the attention weights, which show where a vector was mixed from, though not why |
 #
 # The translator used both: a recurrent network, which knows the order of the words, and attention, which connects words that are far apart. In 2017 the recurrent part was dropped, and lesson 2 builds what remained.
+
+# %% [markdown]
+# ## What can go wrong
 #
-# ### Optional: two ways to score
+# **A mixture forgets, too.** Two different contents can have the same mean, and a context is nothing but a weighted mean:
+
+# %%
+half = torch.tensor([0.5, 0.5])
+half @ torch.tensor([[2.0, 0], [0, 2]]), half @ torch.tensor([[1.0, 1], [1, 1]])
+
+# %% [markdown]
+# Given [1, 1], you cannot tell which of the two contents was mixed. A context is still a bottleneck, but a wider one: there is now one context *per word written* where there was one vector for everything. Lesson 6 shows how to pass on several contexts at once.
+#
+# **Weights along the wrong axis.** A softmax over the queries instead of the keys also gives numbers between 0 and 1, and only the sums reveal the mistake. Each *query* has one whole unit of attention to spend.
+#
+# **Nothing is found, but something is returned.** A dictionary can say that a key is missing, but a soft lookup cannot, since its weights sum to 1 even if nothing fits.
+#
+# ## What you learned
+#
+# Compare, share out, mix: in this lesson a small network compares, softmax shares out, and the states that were read are mixed.
+#
+# | | what it is | what to remember |
+# |---|---|---|
+# | bottleneck | one state for everything that was read | the longer the text, the harder to learn |
+# | attention | all states, mixed by how well they fit now | a different context at every step |
+# | soft lookup | softmax of scores, times values | like a dictionary, but with a gradient |
+# | additive score (optional) | $v \cdot \tanh(W_q q + W_k k)$ | a learned comparison; without tanh the query cancels |
+#
+# %%
+recap()
+
+# %% [markdown]
+# Did your prediction for 8 words hold? Four more words were enough to turn "nearly always" into "nearly never".
+#
+# ## Questions
+#
+# **Question R1** (2 points, graded by a person). The state has 64 dimensions with 32 bits each, 2048 bits in all. A sequence of 16 words, each drawn from 12, holds $16 \log_2 12$ bits, which is less than 58. So there is room, and still the model without attention fails at 16 words, even after 750 steps.
+#
+# A friend says: "It is the training. With enough of it, one state will do for texts of any length." Plan one run with `repeating` that would tell us something about the first of his sentences: what do you change, what do you leave as it is, and which result would speak against him? Then say what is wrong with his second sentence, also for a state ten times as large.
+
+# %% question R1 [markdown] points=2
+# `repeating(16, 16, 1, 7500)`: ten times as many steps, with the task, the model and everything else as they were. If still hardly any sequence is right, more training is not what was missing, and the first sentence has lost its support. If most are right, he has a point: the code for sixteen words could be learned and only took longer. One run decides it for one task and one start, no more. (Training three times as long brought eight words from nearly never to about half, so either result is possible.)
+#
+# The second sentence cannot be true of any training. A vector of fixed size holds a fixed number of bits, and at some length a text has more. A state of 640 dimensions moves that limit to longer texts (and long before it, there is more room to keep words apart, so a code may be easier to find), at the cost of more computation at every step. It does not remove the limit. Attention keeps one vector per word, so what it remembers grows with the text.
+#
+# | points | for |
+# |---|---|
+# | 1 | A run that changes the training alone (more steps, for the same 16 words), and a result named beforehand that would speak against the friend |
+# | 1 | One vector of fixed size has a limit at some length whatever the training, and a larger state moves the limit without removing it |
+#
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 1 | "`repeating(16, 16, 1, 7500)`. If it fails, he is wrong. With 640 dimensions any length will do, because there is always room." | Right about the run. A state ten times as large still has a fixed size, so a longer text reaches its limit too. |
+# | 1 | "`repeating(32, 32, 1, 750)`: if it fails as well, he is wrong. And one vector of fixed size cannot hold texts of any length." | Right about the limit. But your run has the same training and a harder task, so its failure says nothing about what more training would do. |
+# | 0 | "64 numbers are too few for 16 words, so training cannot help." | The question counts the bits: 2048 are there and 58 are needed. Which run would show whether a code that makes use of them can be learned? |
+# | 1 | "I train longer, with a state of 640 dimensions. If it then repeats 16 words, he is right. The limit only moves." (sounds right) | Right about the limit. But your run changes two things at once. If it succeeds, was it the training or the larger state? |
+
+# %% [markdown]
+# ## Optional: two ways to score
 #
 # You have now seen two ways to compare a query with a key: a small network in the translator, and a dot product in the lookup. Today nearly everybody uses the dot product, and from lesson 2 on so will you. The other way is worth building once if you have the time. It shows that a score can be any function of a query and a key, and that the function itself can be learned.
 #
@@ -459,60 +516,6 @@ def additive_attention(
 
 
 # %% check additive_attention
-
-# %% [markdown]
-# ## What can go wrong
-#
-# **A mixture forgets, too.** Two different contents can have the same mean, and a context is nothing but a weighted mean:
-
-# %%
-half = torch.tensor([0.5, 0.5])
-half @ torch.tensor([[2.0, 0], [0, 2]]), half @ torch.tensor([[1.0, 1], [1, 1]])
-
-# %% [markdown]
-# Given [1, 1], you cannot tell which of the two contents was mixed. A context is still a bottleneck, but a wider one: there is now one context *per word written* where there was one vector for everything. Lesson 6 shows how to pass on several contexts at once.
-#
-# **Weights along the wrong axis.** A softmax over the queries instead of the keys also gives numbers between 0 and 1, and only the sums reveal the mistake. Each *query* has one whole unit of attention to spend.
-#
-# **Nothing is found, but something is returned.** A dictionary can say that a key is missing, but a soft lookup cannot, since its weights sum to 1 even if nothing fits.
-#
-# ## What you learned
-#
-# Compare, share out, mix: in this lesson a small network compares, softmax shares out, and the states that were read are mixed.
-#
-# | | what it is | what to remember |
-# |---|---|---|
-# | bottleneck | one state for everything that was read | the longer the text, the harder to learn |
-# | attention | all states, mixed by how well they fit now | a different context at every step |
-# | soft lookup | softmax of scores, times values | like a dictionary, but with a gradient |
-# | additive score (optional) | $v \cdot \tanh(W_q q + W_k k)$ | a learned comparison; without tanh the query cancels |
-#
-# %%
-recap()
-
-# %% [markdown]
-# Did your prediction for 8 words hold? Four more words were enough to turn "nearly always" into "nearly never".
-#
-# ## Questions
-#
-# **Question R1** (2 points, graded by a person). The state has 64 dimensions with 32 bits each, 2048 bits in all. A sequence of 16 words, each drawn from 12, holds $16 \log_2 12$ bits, which is less than 58. So there is room, and still the model without attention fails at 16 words, even after 750 steps. A friend says: "It is the training. With enough of it, one state will do for texts of any length." Plan one run with `repeating` that would tell us something about the first of his sentences: what do you change, what do you leave as it is, and which result would speak against him? Then say what is wrong with his second sentence, also for a state ten times as large.
-
-# %% question R1 [markdown] points=2
-# `repeating(16, 16, 1, 7500)`: ten times as many steps, with the task, the model and everything else as they were. If still hardly any sequence is right, more training is not what was missing, and the first sentence has lost its support. If most are right, he has a point: the code for sixteen words could be learned and only took longer. One run decides it for one task and one start, no more. (Training three times as long brought eight words from nearly never to about half, so either result is possible.)
-#
-# The second sentence cannot be true of any training. A vector of fixed size holds a fixed number of bits, and at some length a text has more. A state of 640 dimensions moves that limit to longer texts (and long before it, there is more room to keep words apart, so a code may be easier to find), at the cost of more computation at every step. It does not remove the limit. Attention keeps one vector per word, so what it remembers grows with the text.
-#
-# | points | for |
-# |---|---|
-# | 1 | A run that changes the training alone (more steps, for the same 16 words), and a result named beforehand that would speak against the friend |
-# | 1 | One vector of fixed size has a limit at some length whatever the training, and a larger state moves the limit without removing it |
-#
-# | points | an answer that is not right | what to write below it |
-# |---|---|---|
-# | 1 | "`repeating(16, 16, 1, 7500)`. If it fails, he is wrong. With 640 dimensions any length will do, because there is always room." | Right about the run. A state ten times as large still has a fixed size, so a longer text reaches its limit too. |
-# | 1 | "`repeating(32, 32, 1, 750)`: if it fails as well, he is wrong. And one vector of fixed size cannot hold texts of any length." | Right about the limit. But your run has the same training and a harder task, so its failure says nothing about what more training would do. |
-# | 0 | "64 numbers are too few for 16 words, so training cannot help." | The question counts the bits: 2048 are there and 58 are needed. Which run would show whether a code that makes use of them can be learned? |
-# | 1 | "I train longer, with a state of 640 dimensions. If it then repeats 16 words, he is right. The limit only moves." (sounds right) | Right about the limit. But your run changes two things at once. If it succeeds, was it the training or the larger state? |
 
 # %% [markdown]
 # ## Further reading

@@ -558,98 +558,8 @@ figures.exchanged(
 # "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish. It was the largest of all. What vanishes is the gradient of each query that has decided, and such a backward pass is enough to make learning crawl.
 #
 # All of this is one task, one optimizer and 300 steps. From two other starts, and with two other learning rates, it was the same.
-#
-# ### Optional: what is left for the query
-#
-# A query that has decided hardly responds. Can we also tell what a query *does* respond to? Let us follow one small change of a query all the way to the output. Each score of this query moves by the key times the scale $c$, and the weights move as the Jacobian says. The output moves with the weights, because it is the sum of the values times the weights.
-#
-# For one query $q$, the three steps have these derivatives:
-#
-# - score $j$ with respect to the query: $c\,k_j^\top$, a row,
-# - weight $i$ with respect to score $j$: $w_i(\delta_{ij} - w_j)$, a number,
-# - the output with respect to weight $i$: $v_i$, a column.
-#
-# Multiplied out and summed over $i$ and $j$, they give the formula below, because $\delta_{ij}$ keeps only the terms with $i = j$, and the product $w_i w_j$ splits into two sums:
-#
-# $$\frac{\partial\,\text{output}}{\partial q} = \sum_{i,j} v_i\; w_i(\delta_{ij} - w_j)\; c\,k_j^\top = c\,\Big(\sum_i w_i\, v_i k_i^\top - \bar v\,\bar k^\top\Big) \quad\text{with}\quad \bar v = \sum_i w_i v_i, \;\; \bar k = \sum_j w_j k_j .$$
-#
-# Now read the weights as probabilities: imagine that one key is drawn at random, key $i$ with probability $w_i$, and its value with it. Then $\bar v$, which is the output, is the mean of the values, and $\bar k$ is the mean of the keys. The brackets hold the mean of the products minus the product of the means, which is the *covariance* of values and keys. It is a table here, with one number for each entry of a value and each entry of a key.
-#
-# So the output changes with the query only if the query mixes several keys, and if different keys bring different values. A query that gives everything to a single key mixes nothing. Almost no gradient then reaches this query through its output, even if the key is the wrong one.
-#
-# Here are three queries, each with two keys and two values in a plane, and with $c = 1$. A disc is as large as the weight of its key, the arrow is the query, and the cross is the output. PyTorch computes the table of derivatives, whose norm is written below.
-
-
-# %%
-def output_of(one: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return (key @ one).softmax(dim=-1) @ value  # (D_v,)
-
-
-far, alike = torch.tensor([[-2.0, 1], [2, 1]]), torch.tensor([[-0.3, 1], [0.3, 1]])
-even, sharp = torch.tensor([0.0, 2]), torch.tensor([2.0, 0])
-cases = [
-    (one, k, k.flip(-1) / 2) for one, k in ((even, far), (even, alike), (sharp, far))
-]
-tables = [torch.autograd.functional.jacobian(output_of, case)[0] for case in cases]
-figures.responses(cases, tables, "An output responds only if it mixes what differs")
 
 # %% [markdown]
-# On the left, the query points between two keys that are far apart. Both get the weight ½, so the output lies halfway between their values, and the norm of the table is 2. With two keys this norm is $w_0 w_1$ times the distance of the keys times the distance of the values, which is ½ · ½ · 4 · 2.
-#
-# In the middle the weights are the same, but the keys are close together and so are the values, so little varies. On the right, the points are as far apart as on the left, but one key has nearly everything, and little more than a thousandth of the first response is left.
-#
-# ### Exercise 3.5: the response to the query (optional, without points)
-#
-# Compute this table from the weights, for any number of queries at once. As in exercise 3.3, PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like), another `softmax` and complex numbers are not allowed. To test your function, compare it with `tables`, which PyTorch computed above for `cases` with a scale of 1.
-
-# %% hints query_jacobian [markdown]
-# For one query the answer is a table with a row for each entry of the output and a column for each entry of the query. Which of the two terms of the formula is a product of two means?
-#
-# The product of means is a column times a row, as in exercise 3.3. The other term sums over keys, as a matrix product does, once the weights are on one of its two factors.
-#
-# Each query has weights of its own, whereas values and keys are shared by all queries. Give the shared ones an axis of size 1 where the queries are counted.
-
-
-# %% exercise query_jacobian
-def query_jacobian(weights: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
-    """Return how each output of attention responds to its query.
-
-    weights is (..., L, S), each row the softmax of scores that were multiplied by scale, key is (..., S, D) and value
-    is (..., S, D_v). Returns (..., L, D_v, D): entry [l, i, j] is the derivative of entry i of output l with respect to
-    entry j of query l. The inputs are not changed, and PyTorch's own derivatives are not used.
-    """
-    ### BEGIN SOLUTION
-    weighted = weights.unsqueeze(-2) * value.mT.unsqueeze(-3)  # (..., L, D_v, S)
-    products = weighted @ key.unsqueeze(-3)  # (..., L, D_v, D)
-    means = (weights @ value).unsqueeze(-1) * (weights @ key).unsqueeze(-2)
-    return scale * (products - means)
-    ### END SOLUTION
-
-
-# %% check query_jacobian
-
-# %% [markdown]
-# ### Optional: what is left in dimension 1024
-#
-# How large are such responses for random vectors of dimension 1024? The next cell measures two tables for each of the 500 queries of "Three ways to scale". The first is $J$ of exercise 3.3 and says how the weights respond to their scores, as above. The second says how they respond to the query. It is $J$ times $c\,K$, because a change of the query changes the scores by $c\,K$ times this change. The cell prints the mean norm of either table, and in its last column the median of the second.
-
-# %%
-q, k = vectors_of_dimension(1024)
-print("             to the scores  to the query      median")
-for name, factor in FACTORS.items():
-    c = factor(1024)
-    tables = jacobian_of_rows((q @ k.mT).squeeze(-2) * c)  # (500, 16, 16)
-    norms = [m.flatten(-2).norm(dim=-1) for m in (tables, c * tables @ k)]
-    means = " ".join(f"{norm.mean():13.2f}" for norm in norms)
-    print(f"{name:12} {means} {norms[1].median():11.4f}")
-
-# %% [markdown]
-# The column *to the scores* has the two numbers from before, 0.05 without scaling and 0.31 over √d. (The 0.24 of the last row, $\sqrt{15}/16$, is the response of sixteen equal weights.)
-#
-# The column *to the query* contradicts it, because the same change of a query moves a score 32 times as far if nothing divides the score by 32. Softmax responds a sixth as strongly, but to a change that is 32 times as large. The unscaled weights therefore respond about five times as strongly as the scaled ones, 1.52 against 0.31.
-#
-# This is a mean, though, and the median tells the same story as the model did. Over √d, most queries respond about as the mean says. Without scaling, half of the queries hardly respond at all, and a few respond so strongly that the mean is 1.52.
-#
 # ## What can go wrong
 #
 # **Scaling after softmax.** The weights then sum to $1/\sqrt{d_k}$, and the saturation is the same as before.
@@ -722,6 +632,98 @@ recap()
 # | 1 | "False: the first gradient is 1.79 without scaling and 0.45 with it." | Right about the first step. Which queries does this gradient come from? Those that have decided contribute almost nothing, so the sentence is half true. |
 # | 0 | "True: softmax saturates, and then its derivative p(1 − p) is almost 0." | That is the argument for the sentence. The question asks for two numbers from your own runs, and one of them contradicts it. |
 # | 0 | "True: without scaling the loss stays high, so its gradients must have vanished." (sounds right) | A loss can be stuck while its gradient is large, and here it is: measure the gradient. What does the step do to queries that have already decided? |
+
+# %% [markdown]
+# ## Optional: what is left for the query
+#
+# A query that has decided hardly responds. Can we also tell what a query *does* respond to? Let us follow one small change of a query all the way to the output. Each score of this query moves by the key times the scale $c$, and the weights move as the Jacobian says. The output moves with the weights, because it is the sum of the values times the weights.
+#
+# For one query $q$, the three steps have these derivatives:
+#
+# - score $j$ with respect to the query: $c\,k_j^\top$, a row,
+# - weight $i$ with respect to score $j$: $w_i(\delta_{ij} - w_j)$, a number,
+# - the output with respect to weight $i$: $v_i$, a column.
+#
+# Multiplied out and summed over $i$ and $j$, they give the formula below, because $\delta_{ij}$ keeps only the terms with $i = j$, and the product $w_i w_j$ splits into two sums:
+#
+# $$\frac{\partial\,\text{output}}{\partial q} = \sum_{i,j} v_i\; w_i(\delta_{ij} - w_j)\; c\,k_j^\top = c\,\Big(\sum_i w_i\, v_i k_i^\top - \bar v\,\bar k^\top\Big) \quad\text{with}\quad \bar v = \sum_i w_i v_i, \;\; \bar k = \sum_j w_j k_j .$$
+#
+# Now read the weights as probabilities: imagine that one key is drawn at random, key $i$ with probability $w_i$, and its value with it. Then $\bar v$, which is the output, is the mean of the values, and $\bar k$ is the mean of the keys. The brackets hold the mean of the products minus the product of the means, which is the *covariance* of values and keys. It is a table here, with one number for each entry of a value and each entry of a key.
+#
+# So the output changes with the query only if the query mixes several keys, and if different keys bring different values. A query that gives everything to a single key mixes nothing. Almost no gradient then reaches this query through its output, even if the key is the wrong one.
+#
+# Here are three queries, each with two keys and two values in a plane, and with $c = 1$. A disc is as large as the weight of its key, the arrow is the query, and the cross is the output. PyTorch computes the table of derivatives, whose norm is written below.
+
+
+# %%
+def output_of(one: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return (key @ one).softmax(dim=-1) @ value  # (D_v,)
+
+
+far, alike = torch.tensor([[-2.0, 1], [2, 1]]), torch.tensor([[-0.3, 1], [0.3, 1]])
+even, sharp = torch.tensor([0.0, 2]), torch.tensor([2.0, 0])
+cases = [
+    (one, k, k.flip(-1) / 2) for one, k in ((even, far), (even, alike), (sharp, far))
+]
+tables = [torch.autograd.functional.jacobian(output_of, case)[0] for case in cases]
+figures.responses(cases, tables, "An output responds only if it mixes what differs")
+
+# %% [markdown]
+# On the left, the query points between two keys that are far apart. Both get the weight ½, so the output lies halfway between their values, and the norm of the table is 2. With two keys this norm is $w_0 w_1$ times the distance of the keys times the distance of the values, which is ½ · ½ · 4 · 2.
+#
+# In the middle the weights are the same, but the keys are close together and so are the values, so little varies. On the right, the points are as far apart as on the left, but one key has nearly everything, and little more than a thousandth of the first response is left.
+#
+# ### Exercise 3.5: the response to the query (optional, without points)
+#
+# Compute this table from the weights, for any number of queries at once. As in exercise 3.3, PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like), another `softmax` and complex numbers are not allowed. To test your function, compare it with `tables`, which PyTorch computed above for `cases` with a scale of 1.
+
+# %% hints query_jacobian [markdown]
+# For one query the answer is a table with a row for each entry of the output and a column for each entry of the query. Which of the two terms of the formula is a product of two means?
+#
+# The product of means is a column times a row, as in exercise 3.3. The other term sums over keys, as a matrix product does, once the weights are on one of its two factors.
+#
+# Each query has weights of its own, whereas values and keys are shared by all queries. Give the shared ones an axis of size 1 where the queries are counted.
+
+
+# %% exercise query_jacobian
+def query_jacobian(weights: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
+    """Return how each output of attention responds to its query.
+
+    weights is (..., L, S), each row the softmax of scores that were multiplied by scale, key is (..., S, D) and value
+    is (..., S, D_v). Returns (..., L, D_v, D): entry [l, i, j] is the derivative of entry i of output l with respect to
+    entry j of query l. The inputs are not changed, and PyTorch's own derivatives are not used.
+    """
+    ### BEGIN SOLUTION
+    weighted = weights.unsqueeze(-2) * value.mT.unsqueeze(-3)  # (..., L, D_v, S)
+    products = weighted @ key.unsqueeze(-3)  # (..., L, D_v, D)
+    means = (weights @ value).unsqueeze(-1) * (weights @ key).unsqueeze(-2)
+    return scale * (products - means)
+    ### END SOLUTION
+
+
+# %% check query_jacobian
+
+# %% [markdown]
+# ## Optional: what is left in dimension 1024
+#
+# How large are such responses for random vectors of dimension 1024? The next cell measures two tables for each of the 500 queries of "Three ways to scale". The first is $J$ of exercise 3.3 and says how the weights respond to their scores, as above. The second says how they respond to the query. It is $J$ times $c\,K$, because a change of the query changes the scores by $c\,K$ times this change. The cell prints the mean norm of either table, and in its last column the median of the second.
+
+# %%
+q, k = vectors_of_dimension(1024)
+print("             to the scores  to the query      median")
+for name, factor in FACTORS.items():
+    c = factor(1024)
+    tables = jacobian_of_rows((q @ k.mT).squeeze(-2) * c)  # (500, 16, 16)
+    norms = [m.flatten(-2).norm(dim=-1) for m in (tables, c * tables @ k)]
+    means = " ".join(f"{norm.mean():13.2f}" for norm in norms)
+    print(f"{name:12} {means} {norms[1].median():11.4f}")
+
+# %% [markdown]
+# The column *to the scores* has the two numbers from before, 0.05 without scaling and 0.31 over √d. (The 0.24 of the last row, $\sqrt{15}/16$, is the response of sixteen equal weights.)
+#
+# The column *to the query* contradicts it, because the same change of a query moves a score 32 times as far if nothing divides the score by 32. Softmax responds a sixth as strongly, but to a change that is 32 times as large. The unscaled weights therefore respond about five times as strongly as the scaled ones, 1.52 against 0.31.
+#
+# This is a mean, though, and the median tells the same story as the model did. Over √d, most queries respond about as the mean says. Without scaling, half of the queries hardly respond at all, and a few respond so strongly that the mean is 1.52.
 
 # %% [markdown]
 # ## Further reading

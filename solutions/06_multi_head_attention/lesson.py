@@ -651,8 +651,70 @@ plot.heatmap(
 
 # %% [markdown]
 # Without the smeared head, "here" falls to 0.21, lower than without any other head, while the other three answers stay right. So the layer needs this head for "here" and for none of the others. Yet the head rarely looks at its own place. (It does not do the job alone, since "here" also falls, though less far, without heads 1 and 2. And each head was replaced by zeros, a choice that lesson 9 will question.)
+
+# %% [markdown]
+# ## What can go wrong
 #
-# ### Optional: a head whose map does not show its job
+# **A map mistaken for an explanation.** The head that is needed for "here" has the least readable of the four maps. Lesson 2 gave another reason for doubt: a large weight can lie on a small value. Claims about what a head is for need an experiment such as the one above.
+#
+# **Tokens without an order.** If you shuffle the tokens that go into self-attention, the outputs are shuffled in the same way. This property is called *equivariance*. (*Invariance* would mean that the outputs do not change at all.) To the module, a sentence is a bag of tokens:
+
+# %%
+x, order = torch.randn(1, 5, 12), torch.tensor([3, 1, 4, 0, 2])
+y = x[:, order]
+out, shuffled = theirs(x, x, x)[0], theirs(y, y, y)[0]
+shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
+
+# %% [markdown]
+# Our models learned about positions because a vector for each place was added to the token there, which is the subject of lesson 7. (With a causal mask the shuffled outputs do differ, because the mask depends on the order.)
+#
+# **Any length, in principle.** Nothing in the module depends on L, so it runs on sequences of any length. The rest of a model may not: ours have vectors for eight places and raise an error for nine tokens. And a model that runs need not be any good beyond the lengths of its training.
+#
+# **More heads are not always better.** With the model dimension fixed, more heads means smaller heads. Nor are all of them needed: Michel et al. found that many heads of a trained model can be removed at little cost.
+#
+# ## What you learned
+#
+# Multi-head attention performs all three steps several times side by side.
+#
+# | | what it is | what to remember |
+# |---|---|---|
+# | head | attention on a slice of the model dimension | one head makes one mixture; to pass on two things in order, use two heads |
+# | split, merge | `(B, L, E)` ↔ `(B, H, L, D)` | split the last axis, then move the heads. A `view` alone splits the sequence, and trains all the same |
+# | `out_proj` | E × E | mixes what the heads found |
+# | scale | $1/\sqrt{D}$ | D is the head dimension, not E |
+# | dropout | on the weights, in training | return the weights from before it |
+# | multiplications | $4LE^2 + 2L^2E$ | the same for any number of heads |
+#
+# %%
+recap()
+
+# %% [markdown]
+# If you predicted that one head would be right about half of the time, you may have thought that it sees both digits and loses only their order. But it reads one place and guesses the digit of the other.
+#
+# ## Questions
+#
+# **Question R6** (3 points, graded by a person). Read the four maps of "What do heads look at?" and the figure that shows what is lost without each head. Name the pattern of each head and what the layer uses it for. (How the smeared head does its job is not asked.) Then choose *one* of your claims and propose an experiment, other than switching that head off, that could show it to be wrong. What would you change, what would you measure, and which result would refute you?
+
+# %% question R6 [markdown] points=3
+# (Heads may be numbered differently on another computer.) Head 0: one step back, for "before". Head 1: first column, for "place 0". Head 2: one step ahead, for "after". Head 3: smeared on average, and only "here" is lost without it.
+#
+# Experiment for "head 0 looks back because of the places, not the digits": replace all digits with the same one, or shuffle the place vectors, and measure the mean weight of head 0 on the place before. If the line below the diagonal stays when the place vectors are shuffled, or goes when only the digits change, the claim is refuted. Other experiments: change only the digit at place i - 1, and count how often the answer "before" at i follows it. Or try a sequence of another length, and see whether the line continues.
+#
+# | points | for |
+# |---|---|
+# | 1 | The pattern of each head (one back, first column, one ahead, smeared) |
+# | 1 | What the layer uses each head for, read off the figure of what is lost, and the smeared head is among them |
+# | 1 | An experiment other than switching the head off: what is changed, what is measured, and which result would refute the claim |
+#
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 1 | "One back, the start, one ahead, everywhere. To test the first, I would remove head 0 and see whether 'before' gets worse." | The patterns are right. The lesson has switched that head off already: read the uses off its figure, and find an experiment of another kind. |
+# | 2 | "… Head 3 is spread evenly, so it is used for nothing. I would shuffle the place vectors: if head 0 still looks back, I am wrong." | Patterns and experiment are right. Look at what is lost without head 3. An average can hide a head that goes by the digit. |
+# | 2 | "… Head 0 looks back because training made its loss small that way." | Patterns and uses are right. Every head could be explained like this, so no result would refute it. What would have to happen if you were wrong? |
+# | 2 | "… If I train again with another seed and the same patterns appear, I am right." (sounds right) | Patterns and uses are right. Another seed shows whether a pattern is stable, and not whether the head goes by places or by digits. Which result would refute your claim? |
+
+# %% [markdown]
+# ## Optional: a head whose map does not show its job
 #
 # How does this head know the digit "here" if it rarely looks there? The maps are averages. The next figure shows a single sequence, head by head and query by query, with labels that give the place and its digit. What does the smeared head look at there?
 
@@ -713,66 +775,6 @@ print(f"digits alone: {here_with(digit + place.mean(dim=1, keepdim=True)):.0%} r
 
 # %% [markdown]
 # The places are enough and the digits are not. What this head contributes to "here" is *where* it has looked, and not a digit that it has passed on. (It needs the help of the other heads, because the digits 0, 2 and 6 all look mostly at place 0 and cannot be told apart by that.) All of this is one run of one small layer.
-#
-# ## What can go wrong
-#
-# **A map mistaken for an explanation.** The head that is needed for "here" has the least readable of the four maps. Lesson 2 gave another reason for doubt: a large weight can lie on a small value. Claims about what a head is for need an experiment such as the one above.
-#
-# **Tokens without an order.** If you shuffle the tokens that go into self-attention, the outputs are shuffled in the same way. This property is called *equivariance*. (*Invariance* would mean that the outputs do not change at all.) To the module, a sentence is a bag of tokens:
-
-# %%
-x, order = torch.randn(1, 5, 12), torch.tensor([3, 1, 4, 0, 2])
-y = x[:, order]
-out, shuffled = theirs(x, x, x)[0], theirs(y, y, y)[0]
-shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
-
-# %% [markdown]
-# Our models learned about positions because a vector for each place was added to the token there, which is the subject of lesson 7. (With a causal mask the shuffled outputs do differ, because the mask depends on the order.)
-#
-# **Any length, in principle.** Nothing in the module depends on L, so it runs on sequences of any length. The rest of a model may not: ours have vectors for eight places and raise an error for nine tokens. And a model that runs need not be any good beyond the lengths of its training.
-#
-# **More heads are not always better.** With the model dimension fixed, more heads means smaller heads. Nor are all of them needed: Michel et al. found that many heads of a trained model can be removed at little cost.
-#
-# ## What you learned
-#
-# Multi-head attention performs all three steps several times side by side.
-#
-# | | what it is | what to remember |
-# |---|---|---|
-# | head | attention on a slice of the model dimension | one head makes one mixture; to pass on two things in order, use two heads |
-# | split, merge | `(B, L, E)` ↔ `(B, H, L, D)` | split the last axis, then move the heads. A `view` alone splits the sequence, and trains all the same |
-# | `out_proj` | E × E | mixes what the heads found |
-# | scale | $1/\sqrt{D}$ | D is the head dimension, not E |
-# | dropout | on the weights, in training | return the weights from before it |
-# | multiplications | $4LE^2 + 2L^2E$ | the same for any number of heads |
-#
-# %%
-recap()
-
-# %% [markdown]
-# If you predicted that one head would be right about half of the time, you may have thought that it sees both digits and loses only their order. But it reads one place and guesses the digit of the other.
-#
-# ## Questions
-#
-# **Question R6** (3 points, graded by a person). Read the four maps of "What do heads look at?" and the figure that shows what is lost without each head. Name the pattern of each head and what the layer uses it for. (How the smeared head does its job is not asked.) Then choose *one* of your claims and propose an experiment, other than switching that head off, that could show it to be wrong. What would you change, what would you measure, and which result would refute you?
-
-# %% question R6 [markdown] points=3
-# (Heads may be numbered differently on another computer.) Head 0: one step back, for "before". Head 1: first column, for "place 0". Head 2: one step ahead, for "after". Head 3: smeared on average, and only "here" is lost without it.
-#
-# Experiment for "head 0 looks back because of the places, not the digits": replace all digits with the same one, or shuffle the place vectors, and measure the mean weight of head 0 on the place before. If the line below the diagonal stays when the place vectors are shuffled, or goes when only the digits change, the claim is refuted. Other experiments: change only the digit at place i - 1, and count how often the answer "before" at i follows it. Or try a sequence of another length, and see whether the line continues.
-#
-# | points | for |
-# |---|---|
-# | 1 | The pattern of each head (one back, first column, one ahead, smeared) |
-# | 1 | What the layer uses each head for, read off the figure of what is lost, and the smeared head is among them |
-# | 1 | An experiment other than switching the head off: what is changed, what is measured, and which result would refute the claim |
-#
-# | points | an answer that is not right | what to write below it |
-# |---|---|---|
-# | 1 | "One back, the start, one ahead, everywhere. To test the first, I would remove head 0 and see whether 'before' gets worse." | The patterns are right. The lesson has switched that head off already: read the uses off its figure, and find an experiment of another kind. |
-# | 2 | "… Head 3 is spread evenly, so it is used for nothing. I would shuffle the place vectors: if head 0 still looks back, I am wrong." | Patterns and experiment are right. Look at what is lost without head 3. An average can hide a head that goes by the digit. |
-# | 2 | "… Head 0 looks back because training made its loss small that way." | Patterns and uses are right. Every head could be explained like this, so no result would refute it. What would have to happen if you were wrong? |
-# | 2 | "… If I train again with another seed and the same patterns appear, I am right." (sounds right) | Patterns and uses are right. Another seed shows whether a pattern is stable, and not whether the head goes by places or by digits. Which result would refute your claim? |
 
 # %% [markdown]
 # ## Further reading

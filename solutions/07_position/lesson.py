@@ -527,93 +527,8 @@ for way in ("sinusoidal", "rotary", "linear bias"):
 
 # %% [markdown]
 # Neither the rotation nor the linear bias was good at all three tasks. (The vectors that are added were not tried on three back.) The linear bias was best for the most recent small digit, in long sequences, and the rotation was the better of the two for three back. For reversing, only a vector that is added to each token worked. Every way of telling a model about order has an assumption built in, and works where the assumption holds. In text, much of what matters is how far back something is.
-#
-# ### Optional: where the rotation looks, and slower hands
-#
-# What goes wrong with the rotation? Here is where a query at place 60 puts its weight in a sequence of 64, as the mean over 300 sequences and the four heads:
-
-# %% measured
-x = reader.digits(300, seed=1_000_000, length=64)
-
-
-def by_distance(model: reader.Reader) -> list[float]:
-    with torch.no_grad():
-        weights = model.attend(x)[1].softmax(dim=-1)  # (B, H, L, S)
-    return weights[:, :, 60, :61].mean(dim=(0, 1)).flip(0).tolist()
-
-
-plot.curves(
-    range(61),
-    {"query at place 60": by_distance(rotary)},
-    "The weight goes to distances that training never showed",
-    xlabel="distance of the key",
-    ylabel="weight",
-    shaded=(0, 15, "shown in training"),
-    alt="A small peak at distance 3, the right one, and much higher ones at 41, 47, 53 and 60.",
-)
 
 # %% [markdown]
-# The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. They are 6 to 7 places apart, about one full turn of the fastest hand. At each peak this hand points where it points at distance 3.
-#
-# Hand 1, which turns by 0.1 radians per place, has to tell these places apart. In training, all distances were at most 15, where it makes at most a quarter of a turn. It only had to make near keys better than far ones. What it adds to the score is a cosine of the distance. In this model the cosine falls up to distance 20 (means over the four heads, not shown). Then it rises again, and half a turn further, near distance 51, it is highest. Nothing in training has told the model that this direction is wrong.
-#
-# This suggests a repair that needs no training. Let the hands after the first turn more slowly, so that a text of 64 does not bring them full circle. Hand i turns by base^(−2i/D), so a larger `base` leaves the first hand as it is and slows down all others, the last one most. Here are the speeds for D = 8, in radians per place, with a base that makes the last hand four times slower:
-#
-# | base | hand 0 | hand 1 | hand 2 | hand 3 |
-# |---|---|---|---|---|
-# | 10,000 | 1 | 0.1 | 0.01 | 0.001 |
-# | 63,496 | 1 | 0.063 | 0.0040 | 0.00025 |
-#
-# **Predict.** What does the model for three back get at 64 with the new base, without a single step of training?
-
-# %%
-predict(
-    "three back at 64, with slower hands",
-    options=("less than before", "about the same", "nearly all"),
-)
-
-# %% measured
-for base in (10_000, 63_496):
-    rotary.speeds = reader.speeds_of(base)
-    shares = [accuracy(rotary, three_back, length) for length in (16, 64, 128)]
-    print(f"base {base:6}: ", *(f"{share:4.0%}" for share in shares))
-reveal("three back at 64, with slower hands", "nearly all")
-
-# %% [markdown]
-# At 64 the model is now right in 97% of the places, and at 16 it has lost nothing.
-#
-# It was hand 1 that made the difference, because the two slowest hands move by at most a tenth of a turn over a text of 64 in any case. Hand 1 had come full circle after 63 places. With the new base it gets no further than two thirds of the way round in a text of 64. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
-#
-# ### Optional: when the order means nothing
-#
-# In all these tasks the order of the digits mattered. Here is one in which it does not: at every place, name the most frequent digit of the whole sequence, or the smallest of them if there are several. There is no mask:
-
-
-# %%
-def most_common(digits: Tensor) -> Tensor:
-    return digits.mode(dim=-1, keepdim=True).values.expand_as(digits)
-
-
-# %% [markdown]
-# **Predict.** Two models are trained on 16 digits, one with learned positions and one with none. Which of them is right more often at 64?
-
-# %%
-predict(
-    "the most frequent digit of 64",
-    options=("with positions", "without positions", "both about equally often"),
-)
-
-
-# %% measured
-models = {way: train(most_common, way) for way in ("none", "learned")}
-shares_of(most_common, models)
-reveal("the most frequent digit of 64", "without positions")
-
-# %% [markdown]
-# At 16, where both were trained, they are about level. At every greater length the model without positions is far ahead. It is equivariant, so what it has learned about some orders of the digits holds for all orders. The other model has to learn this, and beyond place 15 it adds vectors that were never trained.
-#
-# At the beginning of this lesson, equivariance was a defect to be repaired. Where the tokens are really a set, such as the points that a laser scanner measures, it is the assumption that you want.
-#
 # ## What can go wrong
 #
 # **Two layouts of the same rotation.** Some libraries pair entry i with entry i + D/2, not entry 2i with 2i + 1. Both layouts are correct, but a model trained with one is broken by the other. The shapes fit, PyTorch raises no error, and the scores are wrong. You will meet both: Llama's own code pairs neighbors, while the transformers library pairs halves, and its converter permutes the rows of the query and key matrices. Here is one query at place 3, turned in each layout:
@@ -678,6 +593,93 @@ recap()
 # | 1 | "Rows 50 to 99 are still random. Rotary positions have 99% at twice the length and the table about 80%, so they work at any length." | Right about the rows and about twice the length. What happened at four times, and which task did these numbers come from? |
 # | 1 | "The last rows were trained too little. Rotary positions would have helped. Our task is not real text, though." | A fair limit of the experiment. Rows 50 to 99 were not trained at all, and the comparison needs its numbers. |
 # | 0 | "Sinusoids are defined at every length, so they would have worked." (sounds right) | The vectors exist, but the projections have never met these combinations. In the lesson the sinusoids had about 75% at twice the length, no more than the table. |
+
+# %% [markdown]
+# ## Optional: where the rotation looks, and slower hands
+#
+# What goes wrong with the rotation? Here is where a query at place 60 puts its weight in a sequence of 64, as the mean over 300 sequences and the four heads:
+
+# %% measured
+x = reader.digits(300, seed=1_000_000, length=64)
+
+
+def by_distance(model: reader.Reader) -> list[float]:
+    with torch.no_grad():
+        weights = model.attend(x)[1].softmax(dim=-1)  # (B, H, L, S)
+    return weights[:, :, 60, :61].mean(dim=(0, 1)).flip(0).tolist()
+
+
+plot.curves(
+    range(61),
+    {"query at place 60": by_distance(rotary)},
+    "The weight goes to distances that training never showed",
+    xlabel="distance of the key",
+    ylabel="weight",
+    shaded=(0, 15, "shown in training"),
+    alt="A small peak at distance 3, the right one, and much higher ones at 41, 47, 53 and 60.",
+)
+
+# %% [markdown]
+# The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. They are 6 to 7 places apart, about one full turn of the fastest hand. At each peak this hand points where it points at distance 3.
+#
+# Hand 1, which turns by 0.1 radians per place, has to tell these places apart. In training, all distances were at most 15, where it makes at most a quarter of a turn. It only had to make near keys better than far ones. What it adds to the score is a cosine of the distance. In this model the cosine falls up to distance 20 (means over the four heads, not shown). Then it rises again, and half a turn further, near distance 51, it is highest. Nothing in training has told the model that this direction is wrong.
+#
+# This suggests a repair that needs no training. Let the hands after the first turn more slowly, so that a text of 64 does not bring them full circle. Hand i turns by base^(−2i/D), so a larger `base` leaves the first hand as it is and slows down all others, the last one most. Here are the speeds for D = 8, in radians per place, with a base that makes the last hand four times slower:
+#
+# | base | hand 0 | hand 1 | hand 2 | hand 3 |
+# |---|---|---|---|---|
+# | 10,000 | 1 | 0.1 | 0.01 | 0.001 |
+# | 63,496 | 1 | 0.063 | 0.0040 | 0.00025 |
+#
+# **Predict.** What does the model for three back get at 64 with the new base, without a single step of training?
+
+# %%
+predict(
+    "three back at 64, with slower hands",
+    options=("less than before", "about the same", "nearly all"),
+)
+
+# %% measured
+for base in (10_000, 63_496):
+    rotary.speeds = reader.speeds_of(base)
+    shares = [accuracy(rotary, three_back, length) for length in (16, 64, 128)]
+    print(f"base {base:6}: ", *(f"{share:4.0%}" for share in shares))
+reveal("three back at 64, with slower hands", "nearly all")
+
+# %% [markdown]
+# At 64 the model is now right in 97% of the places, and at 16 it has lost nothing.
+#
+# It was hand 1 that made the difference, because the two slowest hands move by at most a tenth of a turn over a text of 64 in any case. Hand 1 had come full circle after 63 places. With the new base it gets no further than two thirds of the way round in a text of 64. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
+#
+# ## Optional: when the order means nothing
+#
+# In all these tasks the order of the digits mattered. Here is one in which it does not: at every place, name the most frequent digit of the whole sequence, or the smallest of them if there are several. There is no mask:
+
+
+# %%
+def most_common(digits: Tensor) -> Tensor:
+    return digits.mode(dim=-1, keepdim=True).values.expand_as(digits)
+
+
+# %% [markdown]
+# **Predict.** Two models are trained on 16 digits, one with learned positions and one with none. Which of them is right more often at 64?
+
+# %%
+predict(
+    "the most frequent digit of 64",
+    options=("with positions", "without positions", "both about equally often"),
+)
+
+
+# %% measured
+models = {way: train(most_common, way) for way in ("none", "learned")}
+shares_of(most_common, models)
+reveal("the most frequent digit of 64", "without positions")
+
+# %% [markdown]
+# At 16, where both were trained, they are about level. At every greater length the model without positions is far ahead. It is equivariant, so what it has learned about some orders of the digits holds for all orders. The other model has to learn this, and beyond place 15 it adds vectors that were never trained.
+#
+# At the beginning of this lesson, equivariance was a defect to be repaired. Where the tokens are really a set, such as the points that a laser scanner measures, it is the assumption that you want.
 
 # %% [markdown]
 # ## Further reading

@@ -109,7 +109,7 @@ for kind in ("bare", "post-norm", "pre-norm", "no norm"):
     print(f"{kind:10} {first:.1f} to {last:.1f}  {after}")
 
 # %% [markdown]
-# The bare stack stays at the loss of a guess among ten digits, $\ln 10 = 2.30$. (An optional section near the end looks for the reason.) After 50 steps post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to twice their size before any training, and learning takes about as long as with post-norm. In deeper stacks they grow much more (not shown).
+# The bare stack stays at the loss of a guess among ten digits, $\ln 10 = 2.30$. (The optional section at the end looks for the reason.) After 50 steps post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to twice their size before any training, and learning takes about as long as with post-norm. In deeper stacks they grow much more (not shown).
 #
 # The original transformer had post-norm. Larger models of this kind need a learning rate that starts tiny (Xiong et al., below).
 #
@@ -449,54 +449,8 @@ except NotImplementedError:
 
 # %% [markdown]
 # Your number may differ from the first one by a few points, because PyTorch's attention has biases and draws its first weights differently. Another seed makes as much of a difference.
-#
-# ### Optional: why the bare stack fails
-#
-# The bare stack of "Where the norm belongs" learned nothing. The usual explanation is that gradients vanish on their way back through the layers. To test it we build one more stack, called "small gradients". Going forward, it computes exactly what pre-norm computes. Only on the way back, each block multiplies the gradient by 0.8. The next cell divides the gradient at the first block by the gradient at the output of the last one, before any training, for three random starts:
-
-# %% measured
-KINDS = ("bare", "post-norm", "pre-norm", "small gradients")
-for kind in KINDS:
-    ratios = [stack.gradients(kind, seed)[0] for seed in range(3)]
-    print(f"{kind:15}", [f"{ratio:.1f}" for ratio in ratios])
 
 # %% [markdown]
-# In the bare stack between a tenth and a half of the gradient arrives, and in the control, "small gradients", about a tenth. So if the size of the gradient were what mattered, the control should fail as well.
-
-# %% measured
-losses = stack.train("small gradients", steps=100)
-print(f"small gradients, after 100: {losses[-1]:.2f}")
-
-# %% [markdown]
-# It learns as well as plain pre-norm. Adam divides each gradient by its usual size, so the size of a gradient hardly matters to it.
-#
-# Let us look at the way forward instead. To reverse a sequence, a stack must be able to tell its eight tokens apart. How alike are they? The figure shows the mean cosine between every two of them in the untrained stacks, before the first block and after each of the twelve. At 1, all eight point in the same direction. ("Small gradients" has the same line as pre-norm.)
-
-# %% measured
-plot.curves(
-    range(13),
-    {kind: stack.likeness(kind) for kind in KINDS[:3]},
-    "Where branches replace the stream, all tokens become alike",
-    xlabel="blocks passed",
-    ylabel="mean cosine between two tokens",
-    from_zero=True,
-    alt="All lines start near 0. The bare stack reaches 1 within three blocks. Post-norm stays low, and pre-norm lower still.",
-)
-
-# %% [markdown]
-# After three blocks the bare stack is at 1.00. Its eight tokens have become all but equal, which is known as *rank collapse* (Dong, Cordonnier and Loukas, below). The likely reason is that every attention layer averages over the tokens, and averages of averages become equal. The additions prevent the collapse, because a token to which something is added stays similar to what it was.
-#
-# The table sets the two explanations side by side: the share of the *gradient* that arrives at the first block, and the mean *cosine* after twelve blocks. Each range is that of three starts.
-#
-# | | gradient | cosine | learns |
-# |---|---|---|---|
-# | bare | 0.1 to 0.5 | 1.00 | no |
-# | post-norm | 0.6 to 0.9 | 0.42 to 0.66 | yes |
-# | pre-norm | 1.2 to 1.3 | 0.19 to 0.36 | yes |
-# | small gradients | 0.1 | 0.19 to 0.36 | yes |
-#
-# The size of the gradient does not tell which stack learns, and the collapse does. That is evidence and not a proof, since the one stack that collapses is also the only one without additions.
-#
 # ## What can go wrong
 #
 # **No causal mask in training.** The decoder is given the right answer, shifted by one. If it may look ahead, then every character that it is to predict, apart from the last, is among its inputs. **Predict**: without the mask, what share of dates does it get right in training, and what share on its own?
@@ -660,6 +614,54 @@ recap()
 # | 1 | "[Sources right.] Swapped, the shape is (B, L, E) as before, because attention does not change shapes." | The sources are right. Attention returns one row for each query. How many queries are there now? |
 # | 1 | "[Sources right.] Swapped, it is (B, S, E), and adding it raises an error, so one would notice." | Right for S and L that differ. What happens where they are equal, and what can each position then see? |
 # | 1 | "[Sources right.] Swapping changes nothing, because a dot product does not care which vector comes first." (sounds right) | The scores are only transposed. But softmax runs over the keys, and the values are now what was written: who gets a row of the result, and what is mixed into it? |
+
+# %% [markdown]
+# ## Optional: why the bare stack fails
+#
+# The bare stack of "Where the norm belongs" learned nothing. The usual explanation is that gradients vanish on their way back through the layers. To test it we build one more stack, called "small gradients". Going forward, it computes exactly what pre-norm computes. Only on the way back, each block multiplies the gradient by 0.8. The next cell divides the gradient at the first block by the gradient at the output of the last one, before any training, for three random starts:
+
+# %% measured
+KINDS = ("bare", "post-norm", "pre-norm", "small gradients")
+for kind in KINDS:
+    ratios = [stack.gradients(kind, seed)[0] for seed in range(3)]
+    print(f"{kind:15}", [f"{ratio:.1f}" for ratio in ratios])
+
+# %% [markdown]
+# In the bare stack between a tenth and a half of the gradient arrives, and in the control, "small gradients", about a tenth. So if the size of the gradient were what mattered, the control should fail as well.
+
+# %% measured
+losses = stack.train("small gradients", steps=100)
+print(f"small gradients, after 100: {losses[-1]:.2f}")
+
+# %% [markdown]
+# It learns as well as plain pre-norm. Adam divides each gradient by its usual size, so the size of a gradient hardly matters to it.
+#
+# Let us look at the way forward instead. To reverse a sequence, a stack must be able to tell its eight tokens apart. How alike are they? The figure shows the mean cosine between every two of them in the untrained stacks, before the first block and after each of the twelve. At 1, all eight point in the same direction. ("Small gradients" has the same line as pre-norm.)
+
+# %% measured
+plot.curves(
+    range(13),
+    {kind: stack.likeness(kind) for kind in KINDS[:3]},
+    "Where branches replace the stream, all tokens become alike",
+    xlabel="blocks passed",
+    ylabel="mean cosine between two tokens",
+    from_zero=True,
+    alt="All lines start near 0. The bare stack reaches 1 within three blocks. Post-norm stays low, and pre-norm lower still.",
+)
+
+# %% [markdown]
+# After three blocks the bare stack is at 1.00. Its eight tokens have become all but equal, which is known as *rank collapse* (Dong, Cordonnier and Loukas, below). The likely reason is that every attention layer averages over the tokens, and averages of averages become equal. The additions prevent the collapse, because a token to which something is added stays similar to what it was.
+#
+# The table sets the two explanations side by side: the share of the *gradient* that arrives at the first block, and the mean *cosine* after twelve blocks. Each range is that of three starts.
+#
+# | | gradient | cosine | learns |
+# |---|---|---|---|
+# | bare | 0.1 to 0.5 | 1.00 | no |
+# | post-norm | 0.6 to 0.9 | 0.42 to 0.66 | yes |
+# | pre-norm | 1.2 to 1.3 | 0.19 to 0.36 | yes |
+# | small gradients | 0.1 | 0.19 to 0.36 | yes |
+#
+# The size of the gradient does not tell which stack learns, and the collapse does. That is evidence and not a proof, since the one stack that collapses is also the only one without additions.
 
 # %% [markdown]
 # ## Further reading

@@ -599,25 +599,8 @@ induction.ablations(rises, still_copied)
 # Now the control. Without all six of the other heads the loss on text rises, but 99% of the characters are still copied. So the two groups are needed for copying, and no other heads are. Of the three heads that look for repetitions, any one is enough. Copying goes on without 1.0 and 1.3, and without any other two of them (not shown).
 #
 # So no single head is responsible for copying. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, remove the head alone and then together with the heads that might do the same.
-#
-# ### Optional: when did it learn that?
-#
-# While the larger model was trained, its trainer `pretrain.py` noted every 100 steps how well it copies strings that it has never seen:
-
-# %%
-copied = [float(share) for share in facts["copied"].split()]
-plot.curves(
-    range(100, 1600, 100),
-    {"copied": copied},
-    "For 800 steps next to nothing, at 1000 everything",
-    xlabel="training steps",
-    ylabel="share of characters copied",
-    alt="The line stays below 0.06 for 800 steps, reaches 0.13 at 900 and 1.00 at 1000, and stays there.",
-)
 
 # %% [markdown]
-# Within 200 steps the share goes from 5% to 13% to 100%. One explanation is that copying needs two kinds of heads, and that either kind alone hardly helps with it. This curve does not test it, although larger models with two or more layers show a similar jump (Olsson et al., below).
-#
 # ## What can go wrong
 #
 # **A large weight on nothing.** Head 2.2 looks for repetitions in strings and at spaces in text. Is that a second job? A weight says only how much of a value is passed on. So look at the values that this head fetches, and at how much it adds to the stream in text and in strings:
@@ -696,6 +679,25 @@ recap()
 # | 2 | "[Evidence read right.] For a counterfactual I would switch off the head of layer 0 as well." | The evidence is read right. That changes the model. Change a token of the input: which one, what should the model then write, and which result would refute you? |
 # | 3 | "[Evidence and counterfactual right.] One ablation is not enough, because the result depends on the seed." | Three parts are right. Without head 1.0 the large model goes on copying, whatever the seed. Which other heads could do its work? |
 # | 1 | "Without the head 7% are right instead of 100%, so this is the head that copies." (sounds right) | The model needs the head. Without the head of layer 0 hardly more are right, so needing a head does not show that it copies alone. And what do map and score leave open? |
+
+# %% [markdown]
+# ## Optional: when did it learn that?
+#
+# While the larger model was trained, its trainer `pretrain.py` noted every 100 steps how well it copies strings that it has never seen:
+
+# %%
+copied = [float(share) for share in facts["copied"].split()]
+plot.curves(
+    range(100, 1600, 100),
+    {"copied": copied},
+    "For 800 steps next to nothing, at 1000 everything",
+    xlabel="training steps",
+    ylabel="share of characters copied",
+    alt="The line stays below 0.06 for 800 steps, reaches 0.13 at 900 and 1.00 at 1000, and stays there.",
+)
+
+# %% [markdown]
+# Within 200 steps the share goes from 5% to 13% to 100%. One explanation is that copying needs two kinds of heads, and that either kind alone hardly helps with it. This curve does not test it, although larger models with two or more layers show a similar jump (Olsson et al., below).
 
 # %% [markdown]
 # ## Further reading
