@@ -22,7 +22,8 @@ GIVEN = "import math\nimport torch\nimport torch.nn.functional as F\nfrom torch 
 PEEKING = "class A:\n    def look(self): return self._is_view()\n"
 MEASURE = (
     "import time\nimport torch\nfrom torch import nn\nfrom torch.nn import functional\njit = torch.jit\n"
-    "from torch.utils._python_dispatch import TorchDispatchMode\ndef tensors(f): return f"
+    "from torch.utils._python_dispatch import TorchDispatchMode\ndef tensors(f): return f\n"
+    "def everything() -> ModuleType | None: return torch"
 )
 RIGHT = "def attend(q): return q.exp()"
 
@@ -588,6 +589,7 @@ def test_what_the_lesson_imports_may_be_used_and_nothing_below_it() -> None:
     ("word", "asked_about"),
     [
         ("measure.tensors", False),
+        ("measure.everything", True),
         ("measure.nn.Linear", False),
         ("measure.functional.relu", False),
         ("given.tensors", False),

@@ -118,3 +118,16 @@ def test_a_star_runs_where_it_may_bring_a_name() -> None:
     cells = [Code("from math import *"), Code("def attend(q): return q * pi"), Code("def other(q): return q")]
     assert part_of(cells[0], set(map(id, reachable(["", *cells], "attend")))) == "from math import *"
     assert part_of(cells[0], set(map(id, reachable(["", *cells], "other")))) == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        r"label = f'{1:wide\x7bexec(1)\x7d}'",
+        f"label = {' + '.join(['1'] * 600)}",
+    ],
+)
+def test_what_would_not_run_as_it_is_read_does_not_run(line: str) -> None:
+    cell = Code(f"{line}\nscale = 2")
+    part = part_of(cell, {id(node) for node, _ in cell.binding})
+    assert part.strip() == "scale = 2"

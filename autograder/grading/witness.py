@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from itertools import takewhile
 
+from ..judging.parsing import parse
 from ..judging.syntax import Code, reachable
 from ..judging.values import Outcome
 from .cells import Cell, SubmittedNotebook
@@ -104,7 +105,19 @@ def part_of(source: Code, reached: Collection[int]) -> str:
         reached: by their identities.
     """
     nodes = [node for node, _ in source.binding if id(node) in reached or is_from_the_future(node)]
-    return "\n".join(map(ast.unparse, nodes)) if any(id(node) in reached for node in nodes) else ""
+    return "\n".join(map(as_read, nodes)) if any(id(node) in reached for node in nodes) else ""
+
+
+def as_read(node: ast.stmt) -> str:
+    """Return a statement's text; '' where what runs would not be what was read, or cannot be written down.
+
+    Python's own way back to a text is not exact: a brace that an escape put into a format becomes an expression.
+    """
+    try:
+        text = ast.unparse(node)
+        return text if ast.dump(parse(text)) == ast.dump(ast.Module([node], [])) else ""
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
 
 
 def is_from_the_future(node: ast.stmt) -> bool:

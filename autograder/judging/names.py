@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import chain
 
 from .ordinary import LEADING
-from .syntax import Path, as_code, called, imported
+from .syntax import Path, as_code, called, imported, words_of
 
 MOST_STEPS = 20
 TOO_LONG = "a path of very many names"
@@ -82,9 +82,14 @@ def may_both_be(one: Path, other: Path) -> bool:
 
 @lru_cache(maxsize=100)  # modules, of all lessons
 def names_in_module(text: str) -> Names:
-    """Return what the names in a lesson's module stand for: nothing else where it defines them itself."""
+    """Return what the names in a lesson's module stand for: nothing else where it defines them itself.
+
+    A function that gives a whole module is left out, as if it were not there: nobody follows what a call gives.
+    """
     code = as_code(text)
-    return dict.fromkeys(code.bound, ()) | with_renamed(chain(*map(ast.walk, code.statements)), {})
+    functions = [node for node in code.statements if isinstance(node, ast.FunctionDef)]
+    giving = {node.name for node in functions if node.returns and "ModuleType" in words_of(node.returns)}
+    return dict.fromkeys(code.bound - giving, ()) | with_renamed(chain(*map(ast.walk, code.statements)), {})
 
 
 def path_of(node: ast.AST | None, names: Names) -> Path:
