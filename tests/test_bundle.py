@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -17,33 +18,38 @@ from autograder.judging.modules import importable
 from autograder.paths import Course, find_course
 from autograder.student.workspace import LAB_CONFIG
 
+from .conftest import MadeOnce
 from .secrets_in import leaked_lines, leaked_secrets, secret_lines
 
 PRINTABLE = re.compile(rb"[\t -~]{8,}")  # what can be read in a file that is no text
 
 
-@pytest.fixture(scope="module")
-def bundle(course: Course, tmp_path_factory) -> zipfile.ZipFile:
-    root = tmp_path_factory.mktemp("clone")
-    subprocess.run(["git", "clone", "-q", str(course.root), str(root / "c")], check=True)
-    changed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(changed, cwd=course.root, capture_output=True, check=True).stdout.decode().split("\0")
-    for name in filter(None, names):
-        source = course.root / name
-        if source.is_file():
-            (root / "c" / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / "c" / name).write_bytes(source.read_bytes())
-    subprocess.run(["git", "add", "-A"], cwd=root / "c", check=True)
-    return zipfile.ZipFile(make_bundle(Course(root / "c")))
+@pytest.fixture(scope="session")
+def bundle(course: Course, made_once: MadeOnce) -> zipfile.ZipFile:
+    def make(root: Path) -> None:
+        subprocess.run(["git", "clone", "-q", str(course.root), str(root / "c")], check=True)
+        changed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        names = subprocess.run(changed, cwd=course.root, capture_output=True, check=True).stdout.decode().split("\0")
+        for name in filter(None, names):
+            source = course.root / name
+            if source.is_file():
+                (root / "c" / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / "c" / name).write_bytes(source.read_bytes())
+        subprocess.run(["git", "add", "-A"], cwd=root / "c", check=True)
+        make_bundle(Course(root / "c"))
+
+    return zipfile.ZipFile(Course(made_once("bundle", make) / "c").bundle)
 
 
-@pytest.fixture(scope="module")
-def wheel(bundle: zipfile.ZipFile, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="session")
+def wheel(bundle: zipfile.ZipFile, made_once: MadeOnce) -> Path:
     """What pip makes of the bundle, for a student and for a hub's image."""
-    folder = tmp_path_factory.mktemp("wheel")
-    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", str(folder)]
-    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, bundle.filename], check=True)
-    return next(folder.glob("*.whl"))
+    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", str(bundle.filename), "--wheel-dir"]
+
+    def make(folder: Path) -> None:
+        subprocess.run([sys.executable, "-m", "pip", "wheel", *options, str(folder)], check=True)
+
+    return next(made_once("wheel", make).glob("*.whl"))
 
 
 def texts(archive: zipfile.ZipFile, prefix: str = "") -> dict[str, str]:
@@ -80,15 +86,16 @@ def test_the_search_would_find_a_leak(course: Course) -> None:
     assert leaked_secrets(course, lesson.hidden_py.read_text(encoding="utf-8"), quoted=True)
 
 
-def test_the_same_files_give_the_same_bytes_and_only_known_parts(course: Course, bundle: zipfile.ZipFile) -> None:
+def test_the_same_files_give_the_same_bytes_and_only_known_parts(bundle: zipfile.ZipFile, tmp_path: Path) -> None:
     names = bundle.namelist()
     assert {name.split("/")[1] for name in names} >= {
         *("autograder", "Makefile", "README.md", "LICENSE", "LICENSE-lessons")
     }
     assert not [name for name in names if "/notebooks/" in name]  # unzipped over an old copy, it overwrites no work
     assert not [n for n in names if "solutions" in n or "coursework" in n or "progress.json" in n or ".old-" in n]
-    first = Path(bundle.filename).read_bytes()
-    assert make_bundle(Course(Path(bundle.filename).parent.parent)).read_bytes() == first
+    first = Path(bundle.filename)
+    again = Course(shutil.copytree(first.parent.parent, tmp_path / "again"))  # other tests read the first meanwhile
+    assert make_bundle(again).read_bytes() == first.read_bytes()
 
 
 def test_students_get_the_layers_that_they_need_and_no_other(bundle: zipfile.ZipFile) -> None:

@@ -96,15 +96,6 @@ wrong(
     *("f(*(x.clone() for x in inputs))", "f(*(x.clone() for x in inputs[:3]), mask=inputs[3].clone())"),
 )
 wrong(
-    *(LESSON_4, "streaming_attend", "largest_of_all_beforehand"),
-    body="""
-        largest, total, mixed = scores.max(), 0.0, torch.zeros_like(values[0])
-        for s, v in zip(scores.split(chunk), values.split(chunk), strict=True):
-            exponentials = (s - largest).exp()
-            total, mixed = total + exponentials.sum(), mixed + exponentials @ v
-        return mixed / total""",
-)
-wrong(
     *(LESSON_5, "leaks", "constant_is_added_to_a_token"),
     body="""
         x, moved = torch.randn(1, length, d_model), []

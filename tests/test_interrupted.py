@@ -1,7 +1,6 @@
 """Grading that is killed, stopped or kept waiting: nothing is lost, nothing is skipped afterwards."""
 
 import contextlib
-import json
 import signal
 import sqlite3
 import subprocess
@@ -161,15 +160,6 @@ def test_a_locked_gradebook_is_waited_for(handed_in: Course, monkeypatch, lock: 
         assert not running.done()
         gradebook.execute("ROLLBACK")
         assert [result.status for result in running.result()] == ["graded"] * len(STUDENTS)
-
-
-def test_a_regrade_with_the_recorded_seed_gives_the_same_rows(handed_in: Course) -> None:
-    lesson = handed_in.lesson(LESSON)
-    first = [(r.student, r.score) for r in grade_lesson(handed_in, lesson, force=True)]
-    seed = json.loads(graded_files(handed_in)[0].read_text())["metadata"]["autograder"]["seed"]
-    again = grade_lesson(handed_in, lesson, force=True, options={"seed": seed})
-    assert [(r.student, r.score) for r in again] == first
-    assert {json.loads(p.read_text())["metadata"]["autograder"]["seed"] for p in graded_files(handed_in)} == {seed}
 
 
 def test_a_submission_that_vanished_after_grading_stops_nobody(handed_in: Course) -> None:

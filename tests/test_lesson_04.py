@@ -87,9 +87,6 @@ def test_the_range_of_exp_is_as_the_lesson_says() -> None:
 
 
 READ = {
-    "all at once": """
-        e = (scores - scores.max()).exp()
-        return e @ values / e.sum()""",
     "exp under another name": """
         e = (scores - scores[scores.argmax()]).expm1() + 1
         return e @ values / e.sum()""",

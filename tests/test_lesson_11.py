@@ -348,8 +348,6 @@ def test_a_tester_that_returns_nothing_for_a_right_attention_is_told() -> None:
 
 
 WITHOUT_TESTING = {
-    "every label": f"def find_bugs(attention):\n    return set({list(TEAMS.PRACTICE)!r})\n",
-    "no label": "def find_bugs(attention):\n    return set()\n",
     "a set that is equal to any": """
 class Agreeable(set):
     def __eq__(self, other): return True

@@ -15,15 +15,13 @@ import torch
 from torch import Tensor
 
 from autograder.judging.operators import AND_MORE, LATER, is_frozen, later_code_in, recording
-from autograder.judging.shortcuts import ran_in, record_is_odd
+from autograder.judging.shortcuts import ran_in
 from autograder.judging.values import Returned
 from autograder.judging.vocabulary import outside
-from autograder.paths import find_course
 
 from .answer_keys import SEED, key_of, released
 
 HIDDEN_WAYS = sorted((Path(__file__).parent / "hostile" / "ready_made").glob("*.py"))
-LESSONS = find_course(Path(__file__).parent).lessons()
 
 
 def ran(path: Path) -> Any:
@@ -42,16 +40,6 @@ def ran(path: Path) -> Any:
 @pytest.mark.parametrize("path", HIDDEN_WAYS, ids=lambda path: path.stem)
 def test_a_ready_made_function_is_seen_to_run(path: Path) -> None:
     assert ran(path)
-
-
-@pytest.mark.parametrize("name", [found.name for found in LESSONS])
-def test_right_answers_run_nothing_forbidden(name: str) -> None:
-    key = key_of(name)
-    for exercise in {ban.exercise for ban in key.shortcuts}:
-        outcomes = [c.values(key.reference[exercise], SEED, record=True) for c in key.checks_of(exercise)]
-        assert all(isinstance(outcome, Returned) for outcome in outcomes)
-        assert not record_is_odd(key.shortcuts, exercise, outcomes, key.known(exercise, SEED) - key.words(exercise))
-        assert ran_in(key.shortcuts, exercise, outcomes) is None
 
 
 def test_a_student_is_told_at_home_what_ran() -> None:

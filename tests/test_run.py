@@ -1,8 +1,7 @@
-"""A class is graded: what is new or changed, side by side or over any executor, with a clean stop."""
+"""A class is graded: what is new or changed, side by side, with a clean stop; `test_cluster` has other executors."""
 
 import os
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import Executor, Future
 from pathlib import Path
 
 import nbformat
@@ -78,11 +77,6 @@ def test_side_by_side_gives_the_scores_of_one_after_another(graded: Course, one_
     assert scores(again(graded, jobs=3)) == scores(one_after_another)
     assert Path.cwd() == before
     assert "NBGRADER_EXECUTION" not in os.environ
-
-
-def test_any_executor_will_do(graded: Course, one_after_another) -> None:
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        assert scores(again(graded, executor=pool)) == scores(one_after_another)
 
 
 def test_the_seed_of_a_run_is_recorded_with_its_result(graded: Course) -> None:

@@ -38,13 +38,16 @@ def same_points_under_seeds(key: AnswerKey, seeds: Sequence[int], each: int | No
     Args:
         key: a lesson's answer key.
         seeds: all that are tried.
-        each: how many of them a mistake meets at least; by default all. An exercise's mistakes share them out, so that
-            its checks and its solution run with every one.
+        each: how many of them a mistake meets at least, beside the one that it is judged under; by default all. An
+            exercise's mistakes share them out, so that its checks and its solution run with every one.
     """
     rights = {seed: ReferenceOutcomes(key, seed) for seed in seeds}
     for mistake, own in (pair for exercise in key.exercises for pair in shared_out(key, exercise, seeds, each)):
         exercise, work, checks = mistake.exercise, asked_once(mistake.work), key.checks_of(mistake.exercise)
         earned = {seed: rights[seed].passed(exercise, work) for seed in own}
+        if each is not None:
+            judged = zip(checks, key.targets(exercise, SEED), strict=True)
+            earned[SEED] = [check for check, target in judged if not target.tells_apart(mistake.name)]
         unseen = next((seed for seed, passed in earned.items() if len(passed) == len(checks)), None)
         if unseen is not None:
             yield f"{exercise}: the mistake {mistake.name} passes every check with seed {unseen}: add what tells it"

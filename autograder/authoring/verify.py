@@ -22,6 +22,7 @@ from ..judging.edits import Mutant, family_of
 from ..judging.fingerprint import same
 from ..judging.inputs import PUBLIC_SEED
 from ..judging.shortcuts import Shortcut
+from ..judging.target import Target
 from ..judging.verdict import Failure, judge
 from ..paths import Lesson
 from .lesson import LessonCell, read_lesson, solution_of
@@ -79,8 +80,9 @@ def verify(
         lesson: which lesson.
         jobs: how many submissions run at once.
         demonstrations: run the lesson's own cells too, and report those that stop in the released notebook.
-        seeds: how many of the twenty seeds each mistake meets at least; by default all. The mistakes of an exercise
-            share them out, and right answers written another way meet one at home and one when graded, not two.
+        seeds: how many of the twenty seeds each mistake meets beside the first; by default all. The mistakes of an
+            exercise share them out, and right answers written another way meet one at home and one when graded, not
+            two.
         wrong: how many wrong submissions are graded, each with one mistake in every exercise; by default as many as
             hold all mistakes. All are judged on the same inputs here in any case, which takes a hundredth of the time.
     """
@@ -96,20 +98,26 @@ def verify(
 
 def key_problems(key: AnswerKey, cells: list[LessonCell], seeds: int | None) -> Iterator[str]:
     """Prove what can be proved without grading a submission, in a second or two."""
-    yield from public_message_problems(key)  # runs every mistake, and the next two look at what came out
+    yield from public_message_problems(key)  # these two run every mistake, and the next two look at what came out
+    yield from judged_mistake_problems(key)
     yield from missing_part_problems(key, cells)
     yield from distinctness_problems(key)
     yield from unsaid_ban_problems(key.shortcuts, cells)
     yield from unasked_promise_problems(key)
-    yield from judged_mistake_problems(key)
     yield from same_points_under_seeds(key, SEEDS, seeds)
     yield from derived_answers_fail(key, SEED)
+
+
+def asked(key: AnswerKey, exercise: str) -> list[Target]:
+    """Return what is known about an exercise's checks: of visible ones on a student's inputs, of others when graded."""
+    at_home, graded = key.targets(exercise, PUBLIC_SEED), key.targets(exercise, SEED)
+    return [hidden if hidden.hidden else visible for visible, hidden in zip(at_home, graded, strict=True)]
 
 
 def missing_part_problems(key: AnswerKey, cells: list[LessonCell]) -> Iterator[str]:
     """Check that nothing is missing."""
     for exercise in key.exercises:
-        targets = key.targets(exercise, PUBLIC_SEED)
+        targets = asked(key, exercise)
         for hidden in (False, True):
             if not any(t.hidden is hidden for t in targets):
                 kind, file = ("hidden", "hidden.py") if hidden else ("visible", "checks.py")
@@ -168,7 +176,7 @@ def sentences_of(exercise: str, cells: list[LessonCell]) -> list[str]:
 def distinctness_problems(key: AnswerKey) -> Iterator[str]:
     """Check that every mistake is one, and that no two look alike."""
     for exercise in key.exercises:
-        targets = key.targets(exercise, PUBLIC_SEED)
+        targets = asked(key, exercise)
         for mistake in key.mistakes_of(exercise):
             if not any(t.tells_apart(mistake.name) for t in targets):
                 yield f"{exercise}: the mistake {mistake.name} passes every check: it is right, or a check is missing"
@@ -184,8 +192,8 @@ def public_message_problems(key: AnswerKey) -> Iterator[str]:
         visible = [check for check in key.visible if check.exercise == exercise]
         targets = [as_released(target) for target in key.targets(exercise, PUBLIC_SEED)[: len(visible)]]
         for mistake in key.mistakes_of(exercise):
-            values = key.outcomes(mistake, PUBLIC_SEED)
-            outcomes = [check.summarize(value) for check, value in zip(visible, values, strict=False)]
+            values = key.outcomes(mistake, PUBLIC_SEED, len(visible))
+            outcomes = [check.summarize(value) for check, value in zip(visible, values, strict=True)]
             messages, hints = key.messages(exercise), key.hints(exercise)
             told = judge(exercise, targets, outcomes, messages, hints).failure
             if told and told.mistake != family_of(mistake.name) and told.message != mistake.message:

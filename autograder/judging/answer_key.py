@@ -242,9 +242,15 @@ class AnswerKey:
             self.names(check.exercise) if check.summary is None else (),
         )
 
-    def outcomes(self, mistake: Mutant, seed: int) -> list[Outcome]:
-        """Return what a known mistake gives in its exercise's checks, not yet summarized. Its fingerprints are kept."""
-        known = (target.mistakes for target in self.targets(mistake.exercise, seed))
+    def outcomes(self, mistake: Mutant, seed: int, count: int | None = None) -> list[Outcome]:
+        """Return what a known mistake gives in its exercise's checks, not yet summarized. Its fingerprints are kept.
+
+        Args:
+            mistake: one of the lesson's.
+            seed: what the inputs are drawn from.
+            count: how many checks it runs, the visible ones first; by default all.
+        """
+        known = (target.mistakes for target in self.targets(mistake.exercise, seed)[:count])
         return [each.outcome(mistake.name) for each in known if isinstance(each, MistakeFingerprints)]
 
     def verdict(

@@ -26,9 +26,9 @@ batch.variant("copied_from_a_period_before", body="""
     span = length // 2 - min_period + 1
     periods = (torch.rand(batch, generator=generator) * span).floor().long() + min_period
     tokens = torch.cat([order, order.new_zeros(batch, length - length // 2)], dim=1)
-    for b, p in enumerate(periods):
-        for i in range(int(p), length):
-            tokens[b, i] = tokens[b, i - p]
+    for b, p in enumerate(periods.tolist()):
+        for i in range(p, length, p):
+            tokens[b, i:i + p] = tokens[b, :min(p, length - i)]
     return [tokens, periods]""")
 batch.variant("of_small_integers", "generator=generator)\norder", "generator=generator, dtype=torch.int32)\norder",
     "torch.rand(batch, vocab, generator=generator).argsort(dim=-1)",
