@@ -19,7 +19,7 @@ from autograder.judging.private import called_in_body
 from autograder.judging.syntax import called
 
 GIVEN = "import math\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn"
-PEEKING = "class A:\n    def look(self): return self._is_view()\n"
+PEEKING = "class A:\n    _is_view = None\n    def look(self): return self._is_view()\n"
 MEASURE = (
     "import time\nimport torch\nfrom torch import nn\nfrom torch.nn import functional\njit = torch.jit\n"
     "from torch.utils._python_dispatch import TorchDispatchMode\ndef tensors(f): return f\n"
@@ -205,7 +205,7 @@ def test_what_no_list_of_ways_round_knew_is_shown_too(code: str, word: str) -> N
     [
         "import math\nfrom torch import nn\ndef attend(q): return nn.Linear(2, 3)(torch.cat([q, q])) * math.pi",
         "class attend(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self._own = 1",
-        "class attend:\n    def __call__(self, q): return getattr(self, f'head_{1}')(q) + self._b",
+        "class attend:\n    _b = 1\n    def __call__(self, q): return getattr(self, f'head_{1}')(q) + self._b",
         "def attend(q): return getattr(q, 'mT', None)",
         "class attend:\n    def append(self, q):\n        self._values = q\n        return self._values",
         "def attend(q, model): return model.eval()(q)",
@@ -404,20 +404,44 @@ def test_ones_own_special_methods_are_nobodys_business(code: str) -> None:
 @pytest.mark.parametrize(
     ("code", "word"),
     [
-        ("class A:\n    def look(self): return self._is_view()\ndef attend(q): return A.look(q)", "A.look"),
-        ("class A:\n    def look(self): return self._is_view()\nattend = partial(A.look)", "A.look"),
-        ("class A:\n    def look(self): return self._is_view()\n    seen = look(q)\ndef attend(): return A", "look"),
-        ("class attend:\n    @staticmethod\n    def look(self): return self._is_view()", "self._is_view"),
+        (
+            f"{PEEKING}def attend(q): return A.look(q)",
+            "A.look",
+        ),
+        (
+            f"{PEEKING}attend = partial(A.look)",
+            "A.look",
+        ),
+        (
+            f"{PEEKING}    seen = look(q)\ndef attend(): return A",
+            "look",
+        ),
+        (
+            "class attend:\n    _is_view = None\n    @staticmethod\n    def look(self): return self._is_view()",
+            "self._is_view",
+        ),
         ("class A:\n    def _is_view(q): pass\nA = torch.Tensor\ndef attend(q): return A._is_view(q)", "_is_view"),
         ("class A:\n    def _f(q): pass\nfor A in [nn]: pass\ndef attend(q): return A._f(q)", "_f"),
-        ("class attend:\n    @grab\n    def look(self): return self._is_view()", "self._is_view"),
+        ("class attend:\n    _is_view = None\n    @grab\n    def look(self): return self._is_view()", "self._is_view"),
         ("class attend:\n    def look(self, q): return super(nn.Module, q)._is_view()", "_is_view"),
         (f"{PEEKING}K = A\ndef attend(q): return K.look(q)", "K.look"),
         (f"{PEEKING}def attend(q): return [A][0].look(q)", "look"),
         (f"{PEEKING}def use(k, q): return k.look(q)\ndef attend(q): return use(A, q)", "k.look"),
         (f"{PEEKING}def attend(q):\n    for k in (A,): return k.look(q)", "k.look"),
-        ("def attend(self): return self._is_view()", "self._is_view"),
-        ("class attend:\n    def look(self, q):\n        self = q\n        return self._is_view()", "self._is_view"),
+        ("def attend(self): return self._is_view()", "_is_view"),
+        (
+            "import enum\nclass Kind(enum.Enum):\n    @classmethod\n    def more(cls, q): return cls._convert_(q)\n"
+            "def attend(q): return Kind.more(q)",
+            "_convert_",
+        ),
+        (
+            "def cache(f): return f\nclass attend:\n    _b = 1\n    @cache\n    def look(self): return self._b",
+            "self._b",
+        ),
+        (
+            "class attend:\n    _b = 1\n    def look(self, q):\n        self = q\n        return self._b",
+            "self._b",
+        ),
     ],
 )
 def test_a_method_with_another_self_is_a_question(code: str, word: str) -> None:
@@ -428,13 +452,13 @@ def test_a_method_with_another_self_is_a_question(code: str, word: str) -> None:
     "code",
     [
         "class A:\n    @staticmethod\n    def half(q): return q / 2\ndef attend(q): return A.half(q)",
-        "class A:\n    def look(self): return self._x\nclass attend(A):\n    def look(self): return A.look(self)",
+        "class A:\n    _x = 1\n    def f(self): return self._x\nclass attend(A):\n    def f(self): return A.f(self)",
         "class attend:\n    def __init__(self):\n        self._x = 1\n        self._f = lambda: self._x",
-        "class attend:\n    @classmethod\n    def make(cls): return cls._kinds",
+        "class attend:\n    _kinds = ()\n    @classmethod\n    def make(cls): return cls._kinds",
         "class A:\n    @staticmethod\n    def _half(q): return q / 2\ndef attend(q): return A._half(q)",
         f"{PEEKING}def attend(q: A): return isinstance(q, (A, int)) and A().look()",
         "class A:\n    def half(self): return self.q / 2\nK = A\ndef attend(q): return K.half(q)",
-        "class attend(nn.Module):\n    @torch.no_grad()\n    def look(self): return super(attend, self)._x + self._y",
+        "class attend(nn.Module):\n    _x = 1\n    @torch.no_grad()\n    def look(self): return super(attend, self)._x",
         "def attend(self): return self.mT",
     ],
 )

@@ -27,7 +27,7 @@ from .ordinary import (
     SHOWING,
     Paths,
 )
-from .private import body_of, is_own, is_private, methods_of, own_classes, with_another_self
+from .private import OwnClasses, body_of, is_own, is_private, methods_of, own_classes, with_another_self
 from .syntax import Path, as_code, bound_at, called, imported, is_self, reachable, wanted_by
 
 PLAIN_KEYWORDS = frozenset({"map_location", "mmap_mode", "number", "repeat", "weights_only"})
@@ -87,7 +87,7 @@ class CodeReader:
         classes = own_classes(nodes, own)
         rebound = TRUSTED.intersection(chain(*map(bound_outside_classes, own)))
         words = chain(
-            (word for node in own for word in words_in(node, names, paths, classes.methods)),
+            (word for node in own for word in words_in(node, names, paths, classes)),
             (name for node in own for name in map(called, ast.walk(node)) if name in rebound),
             (word for node in own for word in with_another_self(node, classes)),
             (word for node in own for word in texts_in(node)),
@@ -105,14 +105,14 @@ def shown_word(word: str) -> str:
     return escaped(word)[:MOST_SHOWN]
 
 
-def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths, methods: Collection[str] = ()) -> Iterator[str]:
+def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths, classes: OwnClasses) -> Iterator[str]:
     """Yield what is not ordinary in a statement: modules, private names, built-ins that run a text.
 
     Args:
         node: the statement.
         names: what names of all cells stand for that lead into modules.
         ordinary_paths: says where paths lead, and knows the modules that it may use.
-        methods: those of one's own classes, such as `Kind._method`.
+        classes: one's own.
     """
     parts, outside, modules = list(ast.walk(node)), wanted_by(node), ordinary_paths.modules
     names = with_renamed(parts, {name: names[name] for name in outside if name in names})
@@ -139,8 +139,9 @@ def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths, methods: Colle
         yield from chain(set_in_module(part, names), unseen_in(part))
         leading += [word for word, owner in reached if word in LEADING and owner and not path_of(owner, names)]
         for word, owner in reached:
-            owned = f"{getattr(owner, 'id', '')}.{word}" in methods
-            if not owned and is_taken(part, word, owner, id(part) in bases, id(part) in described):
+            owned = f"{getattr(owner, 'id', '')}.{word}" in classes.methods
+            taken = is_taken(part, word, owner, id(part) in bases, id(part) in described)
+            if (taken and not owned) or is_inherited(word, owner, classes):
                 yield word
     yield from leading
 
@@ -159,6 +160,12 @@ def is_taken(part: ast.AST, word: str, owner: ast.AST | None, of_base: bool, is_
         return False
     borrowed = word in CALLED and not of_base and is_borrowed(part, owner)
     return borrowed or (is_private(word, owner) and not (word == "__class__" and is_described))
+
+
+def is_inherited(word: str, owner: ast.AST | None, classes: OwnClasses) -> bool:
+    """Say whether a private name of one's own object is not one's own: then a library's class has it."""
+    private = word.startswith("_") and not word.endswith("__") and word not in DESCRIBING
+    return private and owner is not None and is_own(owner) and word not in classes.fields
 
 
 def bound_outside_classes(node: ast.AST) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from .ordinary import CALLED, DESCRIBING, SHELLS, SHOWING, listed
-from .syntax import bound_at, called, is_self
+from .syntax import bound_at, bound_by, called, is_self, root_of
 
 RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType)
 FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if re.match("(f|gi|cr|ag|tb|co)_", name)}
@@ -41,12 +41,16 @@ class OwnClasses:
         private: those of their methods that use a private name of their object, and need it to be theirs.
         escape: whether a class may be the value of any expression.
         methods: all that they define, such as `Kind._method`, where nothing else has the class's name.
+        fields: the private names that they define, or set in their objects. Others are a library's.
+        bound: what the submission gives a meaning itself, so that a decorator of this name may be anything.
     """
 
     names: frozenset[str]
     private: frozenset[str]
     escape: bool
     methods: frozenset[str]
+    fields: frozenset[str]
+    bound: frozenset[str]
 
 
 def own_classes(nodes: Collection[ast.stmt], own: Collection[ast.stmt]) -> OwnClasses:
@@ -58,14 +62,25 @@ def own_classes(nodes: Collection[ast.stmt], own: Collection[ast.stmt]) -> OwnCl
     bound = Counter(name for node in nodes for part in ast.walk(node) for name in bound_at(part))
     defined = (f"{kind.name}.{m.name}" for kind in classes if bound[kind.name] == 1 for m in methods_of(kind))
     own_ones = frozenset(name for name in defined if name.split(".")[1] not in (*UNSEEN, *dir(Tensor)))
-    return OwnClasses(names, private, bool(private) and any(is_given_away(node, names) for node in own), own_ones)
+    escape = bool(private) and any(is_given_away(node, names) for node in own)
+    fields = frozenset(name for kind in classes for name in fields_of(kind))
+    meanings = [bound_by(node) for node in own if not isinstance(node, ast.Import | ast.ImportFrom)]
+    return OwnClasses(names, private, escape, own_ones, fields, frozenset().union(*meanings))
+
+
+def fields_of(kind: ast.ClassDef) -> Iterator[str]:
+    """Yield the names that a class defines, or that its methods set in their objects."""
+    yield from (name for statement in kind.body for name in bound_by(statement))
+    for part in ast.walk(kind):
+        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and is_own(part.value):
+            yield part.attr
 
 
 def with_another_self(node: ast.stmt, classes: OwnClasses) -> Iterator[str]:
     """Yield methods of one's own that are taken from their class, and what another `self` has than a method's."""
     parts = list(ast.walk(node))
     methods = [method for part in parts for method in methods_of(part)]
-    first = {id(method.args.args[0]) for method in methods if method.args.args and gives_self(method)}
+    first = {id(method.args.args[0]) for method in methods if method.args.args and gives_self(method, classes.bound)}
     others = [part for part in parts if id(part) not in first and not OWN.isdisjoint(bound_at(part))]
     with_self = {id(part.func) for part in parts if isinstance(part, ast.Call) and part.args and is_self(part.args[0])}
     for part in parts:
@@ -106,9 +121,15 @@ def methods_of(node: ast.AST) -> list[ast.FunctionDef]:
     return [statement for statement in body if isinstance(statement, ast.FunctionDef)]
 
 
-def gives_self(method: ast.FunctionDef) -> bool:
-    """Say whether a method gets its object: nothing that is put around it may call it with another one."""
-    return all(decorator_name(decorator) in AROUND_METHODS for decorator in method.decorator_list)
+def gives_self(method: ast.FunctionDef, bound: Collection[str]) -> bool:
+    """Say whether a method gets its object: nothing that is put around it may call it with another one.
+
+    Args:
+        method: the method.
+        bound: names with another meaning than usual.
+    """
+    heads = [getattr(decorator, "func", decorator) for decorator in method.decorator_list]
+    return all(decorator_name(head) in AROUND_METHODS and root_of(head) not in bound for head in heads)
 
 
 def decorator_name(decorator: ast.expr) -> str:
