@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from errno import EACCES, EAGAIN, ENOSPC, ESTALE
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -25,9 +26,10 @@ from traitlets.config import Config
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
-from autograder.classroom import attempt_writer, rules, run
+from autograder.classroom import attempt_writer, grade_again, rules, run
 from autograder.classroom import exchange as exchange_module
 from autograder.classroom import serve as serve_module
+from autograder.classroom.alone import only_one
 from autograder.classroom.attempt_writer import AttemptWriter, Work
 from autograder.classroom.attempts import (
     GRADED,
@@ -49,7 +51,7 @@ from autograder.classroom.plain_files import read_folder, status_in
 from autograder.classroom.reader import Reader
 from autograder.classroom.rules import now_utc, rules_now, rules_of
 from autograder.classroom.run import grade_lesson
-from autograder.classroom.serve import MOST_FAULTS, MOST_TRIES, HandInService, only_one
+from autograder.classroom.serve import MOST_FAULTS, MOST_TRIES, HandInService
 from autograder.classroom.submissions import store_submission
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import CourseError, GradebookError, SandboxError, ScarcityError
@@ -1268,11 +1270,57 @@ def test_an_attempt_without_feedback_is_not_had_when_its_lesson_changes(
     attempts = [graded("a", 2, released="full"), graded("b", 4, released="full"), graded("c", 1)]
     for best in (attempts, [*attempts[:2], replace(attempts[2], exercises={"attend": 5})]):
         write_attempts(reader.course, lesson, "ada", *best)
-        monkeypatch.setattr(attempt_writer, "is_as_recorded", lambda *_: False)
+        monkeypatch.setattr(grade_again, "is_as_recorded", lambda *_: False)
         assert [
-            each.name for each in attempt_writer.graded_earlier(reader.course, lesson, rules_of(Config(), LESSON))
+            each.name
+            for each in grade_again.graded_earlier(reader.course, reader.exchange, lesson, rules_of(Config(), LESSON))
         ] == ["b"]
         assert [a.status for a in read_attempts(reader.course, lesson, "ada")] == [USED, GRADED, GRADED]
+
+
+@pytest.fixture
+def displaced(reader: HandInService, exchange: Path) -> Path:
+    """The exchange's folder of ada's attempt that counts, where another one was stored and graded instead."""
+    lesson = reader.course.lesson(LESSON)
+    hand_in(exchange, "ada", "better")
+    (folder,) = reader.exchange.inbound.iterdir()
+    store_submission(reader.course, lesson, "ada", {lesson.notebook_name: b"worse"})
+    best = graded(folder.name, 4, submission=sha256(b"better").hexdigest(), released="open")
+    worse = graded("worse", 1, submission=sha256(b"worse").hexdigest(), released="open")
+    write_attempts(reader.course, lesson, "ada", replace(best, arrived="2026-01-01T12:00:00"), worse)
+    return folder
+
+
+def test_where_another_attempt_counts_by_now_it_is_graded_again(reader: HandInService, displaced: Path) -> None:
+    """As after an extension, which takes a penalty off an attempt that did not count with it."""
+    reader.regrade(changed=False)
+    reader.start()
+    (work,) = reader._running.values()
+    assert (work.delivered.name, work.files[f"{LESSON}.ipynb"]) == (displaced.name, b"better")
+    assert (work.arrived.isoformat(), work.again) == ("2026-01-01T12:00:00", True)
+
+
+def test_what_has_changed_since_it_counted_is_not_graded_again(reader: HandInService, displaced: Path) -> None:
+    (displaced / f"{LESSON}.ipynb").write_text("best")
+    reader.regrade(changed=False)
+    reader.start()
+    assert (running(reader), reader.waiting) == ([], 0)
+    assert reader.said[-1].startswith(f"look at {displaced.name}")
+
+
+def test_who_collects_what_waits_takes_no_better_attempt_away(reader, displaced: Path, monkeypatch) -> None:
+    lesson, done = reader.course.lesson(LESSON), Future()
+    done.set_result("")
+    monkeypatch.setattr(reader._writer, "write", lambda *_: False)
+    reader._write_down(Work(Delivered(lesson, "ada", "worse", now_utc(), dict), {}, rules_of(Config(), LESSON)), done)
+    assert [work.delivered.name for work in reader._later] == [displaced.name]
+
+
+def test_what_a_person_has_put_there_stays(reader: HandInService, displaced: Path) -> None:
+    lesson = reader.course.lesson(LESSON)
+    store_submission(reader.course, lesson, "ada", {lesson.notebook_name: b"by a person"})
+    reader.regrade()
+    assert reader.waiting == 0
 
 
 def test_notes_that_cannot_be_read_keep_no_service_from_starting(reader: HandInService, exchange, monkeypatch) -> None:
@@ -1285,8 +1333,9 @@ def test_notes_that_cannot_be_read_keep_no_service_from_starting(reader: HandInS
             raise PermissionError(EACCES, "Permission denied")
         return real(course, lesson, student, *rules)
 
-    monkeypatch.setattr(attempt_writer, "read_attempts", read)
-    monkeypatch.setattr(attempt_writer, "is_as_recorded", lambda *_: False)
+    for module in (attempt_writer, grade_again):
+        monkeypatch.setattr(module, "read_attempts", read)
+    monkeypatch.setattr(grade_again, "is_as_recorded", lambda *_: False)
     service = HandInService(reader.course, NeverDone(), 1, UNSAFE, reader.said.append)
     service.regrade()
     assert [work.delivered.student for work in service._later] == ["bob"]

@@ -18,7 +18,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from ..authoring.lesson_package import package_of
@@ -30,19 +29,19 @@ from ..errors import (
     NoSandboxError,
     SubmissionError,
     UnansweredError,
-    command,
     escaped,
     one_line,
 )
 from ..grading.grade import grade
 from ..grading.sandbox import shared_sandbox, unavailable_reason
 from ..grading.submission import Submission
-from ..paths import CONFIG_NAME, Course
-from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work, graded_earlier
+from ..paths import CONFIG_NAME, Course, Lesson
+from .alone import TICK, only_one
+from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work
 from .attempts import remove_copy
-from .database import Claim
 from .deliveries import COMPUTERS_FAULT, SETTLED_SECONDS, Delivered, Exchange, Inbox, is_everybodys, next_turn, no_room
 from .exchange import open_exchange, uid_of
+from .grade_again import graded_earlier
 from .gradebook import unknown_students
 from .rules import Rules, now_utc, rules_by_lesson, rules_now
 from .run import grading_settings, workers
@@ -53,39 +52,12 @@ TURN = 10.0  # seconds after a student's turn in which others who wait go first
 SHORT_SECONDS = 20.0  # of processor time: what needs more waits for all others, and leaves them one worker
 LONG_SECONDS = 60.0  # of grading and writing, lately: whatever comes from who has had more waits in the same way
 HALF_LIFE = 600.0  # seconds in which half of that is forgotten
-TICK = 0.5  # seconds between two looks at what has arrived
 RETRY_SECONDS = 10.0  # between two tries to use the gradebook or the configuration, and the first two to grade
 AFTER_DUE_SECONDS = 30.0  # between two looks for lessons that became due
 REST_SECONDS = 1.0  # without anything to do, after which memory that is free goes back to the system
 LONGEST_REST = 300.0  # of a student between two tries to grade, while the computer is at fault
 MOST_TRIES, MOST_FAULTS = 3, 15  # the second takes nearly an hour
 MOST_HANDED_IN = 500  # of one student, of one lesson: somebody who hands in all the time holds nobody up
-
-
-@contextmanager
-def only_one(course: Course, say: Say) -> Iterator[Callable[[], bool]]:
-    """Wait until no other process serves the course, here or in another clone with the same database.
-
-    What it gives says whether that is still so. The system ends the lock with the process that holds it.
-    """
-    course.coursework.mkdir(exist_ok=True)
-    lock, claim = FileLock(course.coursework / ".serve.lock"), Claim(load_config(course.root).CourseDirectory.db_url)
-
-    def alone() -> bool:
-        with suppress(Timeout):
-            lock.acquire(timeout=0)
-        return lock.is_locked and claim.held()
-
-    try:
-        if not alone():
-            another = f"Another `{command('serve')}` grades this course. This one takes over when that ends."
-            say(f"{claim.away} Trying again until it can." if claim.away else another)
-        while not alone():
-            time.sleep(TICK)
-        yield claim.held
-    finally:
-        claim.end()
-        lock.release(force=True)
 
 
 def serve(course: Course, jobs: int, options: Mapping[str, Any], say: Say, until: Callable[[], bool]) -> None:
@@ -147,14 +119,16 @@ class HandInService:
         """Begin to grade again what counts and has other points now: its lesson, if it can, or rules have changed."""
         self._warn_of_extensions()
         config = load_config(self.course.root)
-        begun = {work.delivered.name for work in [*self._later, *self._running.values()]}
         for lesson in self.course.lessons():
             if any(self.course.attempts.glob(f"*/{lesson.name}.json")):
-                rules = rules_now(self.course, lesson.name)
-                for delivered in graded_earlier(self.course, lesson, rules, changed):
-                    if delivered.name not in begun:
-                        self._later.append(Work(delivered, {}, rules, again=True))
+                self._regrade(lesson, rules_now(self.course, lesson.name), changed)
         self._config = config
+
+    def _regrade(self, lesson: Lesson, rules: Rules, changed: bool, student: str = "*") -> None:
+        begun = {work.delivered.name for work in [*self._later, *self._running.values()]}
+        for delivered in graded_earlier(self.course, self.exchange, lesson, rules, changed, student):
+            if delivered.name not in begun:
+                self._later.append(Work(delivered, {}, rules, again=True))
 
     def _warn_of_extensions(self) -> None:
         """Say whose extension is nobody's: a name that is mistyped."""
@@ -231,6 +205,9 @@ class HandInService:
             read = self._read(work.delivered, work.rules)
             if read and work.delivered.lesson.notebook_name in read.files:
                 self._begin(replace(work, files=read.files))
+            elif read:
+                name = escaped(work.delivered.name)
+                self._say(f"look at {name}: it is to be graded again, and what was graded is not there any more")
         except Exception:
             self._later.append(work)
             raise
@@ -372,8 +349,10 @@ class HandInService:
 
     def _write_down(self, work: Work, future: Future[str]) -> None:
         try:
-            self._writer.write(work, future.result())
+            counts = self._writer.write(work, future.result())
             self.finished += 1
+            if not counts:  # a teacher may have collected it meanwhile, and taken away what does
+                self._regrade(work.delivered.lesson, work.rules, changed=False, student=work.delivered.student)
         except (NoSandboxError, GradebookError):
             raise
         except LongRunError:
