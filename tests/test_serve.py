@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import time
+from argparse import Namespace
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -13,6 +14,7 @@ from errno import EACCES, EAGAIN, ENOSPC, ESTALE
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from signal import SIG_DFL, SIGTERM, signal
 from threading import Event
 from types import SimpleNamespace
 from zoneinfo import ZoneInfo
@@ -600,6 +602,26 @@ def test_what_ran_when_the_service_ended_runs_alone_after_the_others(reader: Han
         reader.start()
         assert len(running(reader)) == 1
     assert reader.waiting == 1
+
+
+def test_whoever_stops_the_service_takes_nothing_from_anybody(reader: HandInService, exchange, monkeypatch) -> None:
+    hand_in(exchange, "ada", "{}")
+    (folder,) = reader.exchange.inbound.iterdir()
+    begun = []
+
+    def stop(service: HandInService) -> None:
+        service._pool = NeverDone()
+        service.look()
+        service.start()
+        begun.append(Begun(reader.course).ended_one(folder.name))
+        os.kill(os.getpid(), SIGTERM)
+
+    monkeypatch.setattr(HandInService, "work", stop)
+    before = signal(SIGTERM, SIG_DFL)
+    with pytest.raises(SystemExit):
+        COMMANDS["serve"](reader.course, Namespace(jobs=1, allow_unsandboxed=True))
+    signal(SIGTERM, before)
+    assert (begun, Begun(reader.course).ended_one(folder.name)) == ([True], False)
 
 
 @pytest.mark.parametrize(("succeeded", "counted"), [(True, False), (False, True)])

@@ -75,12 +75,15 @@ def serve(course: Course, jobs: int, options: Mapping[str, Any], say: Say, until
         with only_one(course, say) as alone, workers(None, jobs) as pool:
             service = HandInService(course, pool, jobs, options, say)
             say(f"Watching {service.exchange.inbound} and {course.inbox}/; Ctrl-C ends it.")
-            service.regrade()
-            with tqdm(total=0, unit=" attempts graded", disable=None) as bar:
-                while alone() and not until():
-                    service.work()
-                    bar.n, bar.total = service.finished, service.finished + service.waiting
-                    bar.refresh()
+            try:
+                service.regrade()
+                with tqdm(total=0, unit=" attempts graded", disable=None) as bar:
+                    while alone() and not until():
+                        service.work()
+                        bar.n, bar.total = service.finished, service.finished + service.waiting
+                        bar.refresh()
+            finally:
+                service.begun.stop()
 
 
 class HandInService:
@@ -91,7 +94,7 @@ class HandInService:
         self._say: Say = lambda text: say(one_line(text))
         self.exchange = open_exchange(course)
         self._writer = AttemptWriter(course, self.exchange, self._say)
-        self._begun = self._writer.begun
+        self.begun = self._writer.begun
         self._sources = (Exchange(course, self.exchange), Inbox(course))
         self._waiting: dict[LessonOfStudent, list[Delivered]] = {}
         self._running: dict[Future[str], Work] = {}
@@ -242,7 +245,7 @@ class HandInService:
         What was being graded when a process ended runs alone, so that nothing else is held to be the reason.
         """
         running = self._running.values()
-        suspects = [each for each in (*running, work) if each and self._begun.ended_one(each.delivered.name)]
+        suspects = [each for each in (*running, work) if each and self.begun.ended_one(each.delivered.name)]
         if (suspects and running) or len(running) > self._jobs:
             return False
         return not (work and work.long) or sum(each.long for each in running) < max(1, self._jobs - 1)
@@ -290,7 +293,7 @@ class HandInService:
             else:
                 self._writer.refuse_unread(delivered, error)
             return None
-        others_first = self._had_lately(delivered.student) > LONG_SECONDS or self._begun.ended_one(delivered.name)
+        others_first = self._had_lately(delivered.student) > LONG_SECONDS or self.begun.ended_one(delivered.name)
         return Work(delivered, files, rules, others_first)
 
     def _look_later(self, delivered: Delivered, error: UnansweredError) -> None:
@@ -306,7 +309,7 @@ class HandInService:
         lesson = work.delivered.lesson
         submission = settings.submission(work.files[lesson.notebook_name], package_of(lesson))
         try:
-            self._begun.begin(work.delivered.name)
+            self.begun.begin(work.delivered.name)
         except CourseError as error:
             self._writer.refuse(work, error)
             return
@@ -345,7 +348,7 @@ class HandInService:
                     raise
                 self._say(f"{escaped(work.delivered.name)}: {one_line(str(error))}. The next start tries it again.")
             finally:
-                self._begun.end(work.delivered.name, succeeded=self.finished > finished)
+                self.begun.end(work.delivered.name, succeeded=self.finished > finished)
 
     def _write_down(self, work: Work, future: Future[str]) -> None:
         try:
