@@ -30,7 +30,7 @@ UNANSWERED_SECONDS = 60.0  # after which a folder is looked at again that could 
 AGAIN_SECONDS = 600.0  # after which a folder is looked at again that belonged to an id without a name
 LINES_SECONDS = 3600.0  # in which few lines are written about an account's folders
 SETTLED_SECONDS = 10.0  # nbgrader has filled a folder by then
-MOST_COPIES = 20  # of one student's work that waits
+MOST_COPIES, MOST_COPIED = 20, 100 * 2**20  # of one student's work that waits: more copies only of few bytes
 COPIED_SECONDS = 2.0  # a file in the inbox that has not changed for so long has been copied there completely
 COLLECTED = "collected by hand"  # before a lesson was graded at hand-in
 COLLECTED_BEFORE = "It was collected before."
@@ -109,8 +109,9 @@ class Copy:
 
     def _take(self) -> None:
         student, folder = self._delivery.student, self._kept.submitted.parent.parent
-        if len(list(folder.glob("*"))) >= MOST_COPIES:  # counted, and not looked into: that is done often
-            raise SubmissionError(f"{MOST_COPIES} of {student}'s submissions wait to be graded")
+        many = len(list(folder.glob("*"))) >= MOST_COPIES  # counted, and rarely looked into: that is done often
+        if many and sum(size for *_, size in files_in(folder)) > MOST_COPIED:
+            raise SubmissionError(f"{MOST_COPIED // 2**20} MB of {student}'s submissions wait to be graded")
         files = dict(self._exchange.files_of(self._lesson, self._delivery))
         if not self._in_time:
             arrived = time_in(files[TIMESTAMP].decode()) or self._delivery.arrived
