@@ -16,7 +16,8 @@ from ..judging.card import number
 from ..paths import Course, Lesson
 from .attempts import GRADED, REFUSED, USED, Attempt, course_of_copy
 from .collect import collect
-from .exchange import WRITTEN, CollectPlainFiles, Delivery
+from .exchange import CollectPlainFiles
+from .exchange_folders import WRITTEN, Delivery
 from .plain_files import NAMELESS
 from .reader import NOBODY
 from .rules import Rules, duration, now_utc

@@ -15,15 +15,23 @@ from ..grading.grade import RECORD
 from ..paths import Course, Lesson
 from .attempts import USED, Attempt, counting, graded_attempts, points_in, read_attempts, write_attempts
 from .deliveries import Delivered, Files
-from .exchange import WRITTEN, CollectPlainFiles
-from .gradebook import open_gradebook, submission_scores
-from .rules import BEST, Rules, now_utc
+from .exchange import CollectPlainFiles
+from .exchange_folders import WRITTEN, uid_of
+from .gradebook import open_gradebook, submission_scores, unknown_students
+from .rules import BEST, Rules, now_utc, rules_by_lesson
 from .run import is_current
 from .submissions import TIMESTAMP, files_beside, submission_digest
 from .writer import read_notebook_record
 
 EARLIER = "It was graded with an earlier version of the lesson."
 TINY = 1e-6  # points
+
+
+def extensions_for_nobody(course: Course) -> list[str]:
+    """Return whose extension is nobody's: a name that is mistyped."""
+    found = rules_by_lesson(course, [lesson.name for lesson in course.lessons()]).values()
+    named = {student for rules in found for student in rules.extensions if uid_of(student) is None}
+    return unknown_students(course, named) if named else []
 
 
 def graded_earlier(

@@ -40,9 +40,8 @@ from .alone import TICK, only_one
 from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work
 from .attempts import remove_copy
 from .deliveries import COMPUTERS_FAULT, SETTLED_SECONDS, Delivered, Exchange, Inbox, is_everybodys, next_turn, no_room
-from .exchange import open_exchange, uid_of
-from .grade_again import graded_earlier
-from .gradebook import unknown_students
+from .exchange import open_exchange
+from .grade_again import extensions_for_nobody, graded_earlier
 from .rules import Rules, now_utc, rules_by_lesson, rules_now
 from .run import grading_settings, workers
 from .service_log import service_handler
@@ -120,7 +119,8 @@ class HandInService:
 
     def regrade(self, changed: bool = True) -> None:
         """Begin to grade again what counts and has other points now: its lesson, if it can, or rules have changed."""
-        self._warn_of_extensions()
+        if unknown := extensions_for_nobody(self.course):
+            self._say(f"look at {CONFIG_NAME}: extensions for {', '.join(unknown)}, and nobody has that name yet")
         config = load_config(self.course.root)
         for lesson in self.course.lessons():
             if any(self.course.attempts.glob(f"*/{lesson.name}.json")):
@@ -132,13 +132,6 @@ class HandInService:
         for delivered in graded_earlier(self.course, self.exchange, lesson, rules, changed, student):
             if delivered.name not in begun:
                 self._later.append(Work(delivered, {}, rules, again=True))
-
-    def _warn_of_extensions(self) -> None:
-        """Say whose extension is nobody's: a name that is mistyped."""
-        found = rules_by_lesson(self.course, [lesson.name for lesson in self.course.lessons()]).values()
-        named = {student for rules in found for student in rules.extensions if uid_of(student) is None}
-        if named and (unknown := unknown_students(self.course, named)):
-            self._say(f"look at {CONFIG_NAME}: extensions for {', '.join(unknown)}, and nobody has that name yet")
 
     def work(self) -> None:
         """Look once, and grade what may be graded. All waits while gradebook, configuration or a lesson is no use.
