@@ -131,6 +131,7 @@ class Exchange:
         self._changed, self._noticed, self._looked_again = 0.0, 0.0, time.monotonic()
         self._seen, self._refused, self._counted_from = set[str](), Counter[int](), 0.0
         self._owners: dict[str, int] = {}
+        self._withheld = list[str]()  # what is in the names of folders of lessons that are not released
         self._unanswered: dict[str, float] = {}  # what could not be read, and when it is looked at again
         self._put_off = set[str]()  # what was seen, and not looked at: its account has handed in too much at once
         self._backlog: set[str] | None = None  # what lay there before this process began
@@ -146,12 +147,14 @@ class Exchange:
         except OSError:  # no lesson is released, or there is no exchange here
             return
         self._look_again(now)
+        withheld = [f"+{lesson.name}+" for lesson in self._course.lessons() if not self._exchange.is_released(lesson)]
+        if withheld != self._withheld:
+            self._withheld, self._changed = withheld, 0.0
         if changed == self._changed and now > self._noticed + FRESH_SECONDS:
             return
         if now > self._counted_from + LINES_SECONDS:
             self._counted_from = now
             self._refused.clear()
-        withheld = [f"+{lesson.name}+" for lesson in self._course.lessons() if not self._exchange.is_released(lesson)]
         names = {path.name for path in self._exchange.inbound.iterdir()}
         names = {name for name in names if not any(lesson in name for lesson in withheld)}
         self._seen &= names
