@@ -347,8 +347,6 @@ class HandInService:
         try:
             counts = self._writer.write(work, future.result())
             self.finished += 1
-            if not counts:  # a teacher may have collected it meanwhile, and taken away what does
-                self._regrade(work.delivered.lesson, work.rules, changed=False, student=work.delivered.student)
         except (NoSandboxError, GradebookError):
             raise
         except LongRunError:
@@ -359,6 +357,9 @@ class HandInService:
             self._again(work, error)
         except Exception as error:  # one student's trouble is nobody else's
             self._writer.refuse(work, error)
+        else:
+            if not counts:  # a teacher may have collected it meanwhile, and taken away what does
+                self._regrade(work.delivered.lesson, work.rules, changed=False, student=work.delivered.student)
 
     def _again(self, work: Work, error: Exception) -> None:
         """Grade it once more, later each time: the computer was at fault. In the end, a person has to look."""
