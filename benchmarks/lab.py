@@ -167,12 +167,17 @@ def wait_for(pages: dict[Path, float], waited: list[float]) -> None:
 
 
 def memory_of(process: psutil.Process) -> float:
-    """Return the MiB that a process and all below it hold, what they share counted once."""
+    """Return the MiB of their own that a process and all below it hold, what they share counted once.
+
+    What is mapped from files is left out: libraries are shared with the other service, and are all of the one that is
+    left when that ends.
+    """
     total = 0
     for one in [process, *process.children(recursive=True)]:
-        with contextlib.suppress(psutil.Error):
-            total += one.memory_full_info().pss
-    return total / 2**20
+        with contextlib.suppress(psutil.Error, OSError):
+            rows = Path(f"/proc/{one.pid}/smaps_rollup").read_text(encoding="ascii", errors="replace").splitlines()
+            total += sum(int(row.split()[1]) for row in rows if row.startswith("Pss_Anon:"))
+    return total / 2**10
 
 
 def at_rest(pages: dict[Path, float], service: psutil.Process) -> float:

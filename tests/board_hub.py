@@ -14,7 +14,8 @@ from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets, bind_unix_socket
 from tornado.web import Application, RequestHandler
 
-from autograder.classroom.board import BoardService, BoundedOAuth, application
+from autograder.classroom.board import BoardService, application
+from autograder.classroom.board_login import BoundedOAuth
 from autograder.classroom.board_server import server_of as bounded
 from autograder.classroom.board_store import TRIES, BoardStore
 from autograder.paths import Course

@@ -21,7 +21,8 @@ from tornado.web import Application, create_signed_value
 from autograder.__main__ import main
 from autograder.authoring.nbgrader_course import load_config
 from autograder.classroom import board_server, plain_files
-from autograder.classroom.board import PAGES, BoardService, BoundedOAuth, opens_own_server
+from autograder.classroom.board import PAGES, BoardService, opens_own_server
+from autograder.classroom.board_login import BoundedOAuth
 from autograder.classroom.board_messages import ALLOWANCE, MOST_CODE, TRIES_OF_A_REQUEST, Allowance, Catalog, told_in
 from autograder.classroom.board_store import TRIES, BoardStore
 from autograder.classroom.gradebook import open_gradebook
@@ -342,7 +343,7 @@ def test_reading_ones_own_rows_again_and_again_costs_little(board: Running, monk
 
 
 def test_whoever_begins_logins_without_end_ends_nobody_elses(monkeypatch) -> None:
-    monkeypatch.setattr("autograder.classroom.board.MOST_KEPT", 10)
+    monkeypatch.setattr("autograder.classroom.board_login.MOST_KEPT", 10)
     auth, states = an_oauth(), {}
     for n in range(0, 5000, 100):
         verifier, challenge, _ = auth.generate_pkce_code_challenge()
@@ -374,7 +375,7 @@ def an_oauth() -> BoundedOAuth:
 
 
 def test_of_the_hubs_answers_the_latest_are_kept_under_short_names(monkeypatch) -> None:
-    monkeypatch.setattr("autograder.classroom.board.MOST_KEPT", 10)
+    monkeypatch.setattr("autograder.classroom.board_login.MOST_KEPT", 10)
     auth = an_oauth()
     for number in range(100):
         auth.cache[f"token::{number}"] = None

@@ -20,7 +20,7 @@ from traitlets.config import Config
 from autograder.authoring.nbgrader_course import load_config
 from autograder.classroom import exchange as exchange_module
 from autograder.classroom.commands import COMMANDS
-from autograder.classroom.exchange import changed_at
+from autograder.classroom.exchange_folders import changed_at
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import grade_lesson
 from autograder.classroom.submissions import timestamp_of

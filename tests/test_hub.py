@@ -19,10 +19,10 @@ from playwright.sync_api import Browser, Page
 
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
+from autograder.classroom.alone import only_one
 from autograder.classroom.attempts import graded_attempts, read_attempts
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import register
-from autograder.classroom.serve import only_one
 from autograder.paths import Course
 
 from . import handing_in

@@ -16,10 +16,10 @@ from sqlalchemy import text
 from autograder.__main__ import main
 from autograder.authoring.nbgrader_course import load_config, read_config
 from autograder.authoring.notebook import read_notebook
+from autograder.classroom.alone import only_one
 from autograder.classroom.database import lock_student_rows
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import grade_lesson, register
-from autograder.classroom.serve import only_one
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import CourseError
 from autograder.paths import Course

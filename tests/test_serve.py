@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import time
+from argparse import Namespace
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -11,7 +12,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from errno import EACCES, EAGAIN, ENOSPC, ESTALE
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
+from signal import SIG_DFL, SIGTERM, signal
 from threading import Event
 from types import SimpleNamespace
 from zoneinfo import ZoneInfo
@@ -25,9 +28,10 @@ from traitlets.config import Config
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
-from autograder.classroom import attempt_writer, rules, run
+from autograder.classroom import attempt_writer, grade_again, rules, run
 from autograder.classroom import exchange as exchange_module
 from autograder.classroom import serve as serve_module
+from autograder.classroom.alone import only_one
 from autograder.classroom.attempt_writer import AttemptWriter, Work
 from autograder.classroom.attempts import (
     GRADED,
@@ -49,7 +53,7 @@ from autograder.classroom.plain_files import read_folder, status_in
 from autograder.classroom.reader import Reader
 from autograder.classroom.rules import now_utc, rules_now, rules_of
 from autograder.classroom.run import grade_lesson
-from autograder.classroom.serve import MOST_FAULTS, MOST_TRIES, HandInService, only_one
+from autograder.classroom.serve import MOST_FAULTS, MOST_TRIES, HandInService
 from autograder.classroom.submissions import store_submission
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import CourseError, GradebookError, SandboxError, ScarcityError
@@ -491,16 +495,16 @@ def test_what_was_collected_by_hand_is_not_graded_again(service, exchange, noteb
     assert service.points()["ada"] == service.attempts("ada")[0].points > 0
 
 
-def test_only_what_is_released_is_graded(reader: HandInService, exchange: Path) -> None:
+def test_only_what_is_released_is_graded(reader: HandInService, exchange: Path, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.deliveries.FRESH_SECONDS", -1.0)
     (released := exchange / "attention" / "outbound" / LESSON).rmdir()
     hand_in(exchange, "ada", "{}")
     hand_in(exchange, "bob", "{}", "03_scaling")
     reader.look()
     assert [student for _, student in reader._waiting] == ["bob"]
     released.mkdir()
-    hand_in(exchange, "zoe", "{}")
     reader.look()
-    assert sorted(student for _, student in reader._waiting) == ["ada", "bob", "zoe"]
+    assert sorted(student for _, student in reader._waiting) == ["ada", "bob"]
 
 
 def test_an_extension_for_nobody_is_one_line(reader: HandInService, exchange: Path) -> None:
@@ -598,6 +602,26 @@ def test_what_ran_when_the_service_ended_runs_alone_after_the_others(reader: Han
         reader.start()
         assert len(running(reader)) == 1
     assert reader.waiting == 1
+
+
+def test_whoever_stops_the_service_takes_nothing_from_anybody(reader: HandInService, exchange, monkeypatch) -> None:
+    hand_in(exchange, "ada", "{}")
+    (folder,) = reader.exchange.inbound.iterdir()
+    begun = []
+
+    def stop(service: HandInService) -> None:
+        service._pool = NeverDone()
+        service.look()
+        service.start()
+        begun.append(Begun(reader.course).ended_one(folder.name))
+        os.kill(os.getpid(), SIGTERM)
+
+    monkeypatch.setattr(HandInService, "work", stop)
+    before = signal(SIGTERM, SIG_DFL)
+    with pytest.raises(SystemExit):
+        COMMANDS["serve"](reader.course, Namespace(jobs=1, allow_unsandboxed=True))
+    signal(SIGTERM, before)
+    assert (begun, Begun(reader.course).ended_one(folder.name)) == ([True], False)
 
 
 @pytest.mark.parametrize(("succeeded", "counted"), [(True, False), (False, True)])
@@ -1268,11 +1292,57 @@ def test_an_attempt_without_feedback_is_not_had_when_its_lesson_changes(
     attempts = [graded("a", 2, released="full"), graded("b", 4, released="full"), graded("c", 1)]
     for best in (attempts, [*attempts[:2], replace(attempts[2], exercises={"attend": 5})]):
         write_attempts(reader.course, lesson, "ada", *best)
-        monkeypatch.setattr(attempt_writer, "is_as_recorded", lambda *_: False)
+        monkeypatch.setattr(grade_again, "is_as_recorded", lambda *_: False)
         assert [
-            each.name for each in attempt_writer.graded_earlier(reader.course, lesson, rules_of(Config(), LESSON))
+            each.name
+            for each in grade_again.graded_earlier(reader.course, reader.exchange, lesson, rules_of(Config(), LESSON))
         ] == ["b"]
         assert [a.status for a in read_attempts(reader.course, lesson, "ada")] == [USED, GRADED, GRADED]
+
+
+@pytest.fixture
+def displaced(reader: HandInService, exchange: Path) -> Path:
+    """The exchange's folder of ada's attempt that counts, where another one was stored and graded instead."""
+    lesson = reader.course.lesson(LESSON)
+    hand_in(exchange, "ada", "better")
+    (folder,) = reader.exchange.inbound.iterdir()
+    store_submission(reader.course, lesson, "ada", {lesson.notebook_name: b"worse"})
+    best = graded(folder.name, 4, submission=sha256(b"better").hexdigest(), released="open")
+    worse = graded("worse", 1, submission=sha256(b"worse").hexdigest(), released="open")
+    write_attempts(reader.course, lesson, "ada", replace(best, arrived="2026-01-01T12:00:00"), worse)
+    return folder
+
+
+def test_where_another_attempt_counts_by_now_it_is_graded_again(reader: HandInService, displaced: Path) -> None:
+    """As after an extension, which takes a penalty off an attempt that did not count with it."""
+    reader.regrade(changed=False)
+    reader.start()
+    (work,) = reader._running.values()
+    assert (work.delivered.name, work.files[f"{LESSON}.ipynb"]) == (displaced.name, b"better")
+    assert (work.arrived.isoformat(), work.again) == ("2026-01-01T12:00:00", True)
+
+
+def test_what_has_changed_since_it_counted_is_not_graded_again(reader: HandInService, displaced: Path) -> None:
+    (displaced / f"{LESSON}.ipynb").write_text("best")
+    reader.regrade(changed=False)
+    reader.start()
+    assert (running(reader), reader.waiting) == ([], 0)
+    assert reader.said[-1].startswith(f"look at {displaced.name}")
+
+
+def test_who_collects_what_waits_takes_no_better_attempt_away(reader, displaced: Path, monkeypatch) -> None:
+    lesson, done = reader.course.lesson(LESSON), Future()
+    done.set_result("")
+    monkeypatch.setattr(reader._writer, "write", lambda *_: False)
+    reader._write_down(Work(Delivered(lesson, "ada", "worse", now_utc(), dict), {}, rules_of(Config(), LESSON)), done)
+    assert [work.delivered.name for work in reader._later] == [displaced.name]
+
+
+def test_what_a_person_has_put_there_stays(reader: HandInService, displaced: Path) -> None:
+    lesson = reader.course.lesson(LESSON)
+    store_submission(reader.course, lesson, "ada", {lesson.notebook_name: b"by a person"})
+    reader.regrade()
+    assert reader.waiting == 0
 
 
 def test_notes_that_cannot_be_read_keep_no_service_from_starting(reader: HandInService, exchange, monkeypatch) -> None:
@@ -1285,8 +1355,9 @@ def test_notes_that_cannot_be_read_keep_no_service_from_starting(reader: HandInS
             raise PermissionError(EACCES, "Permission denied")
         return real(course, lesson, student, *rules)
 
-    monkeypatch.setattr(attempt_writer, "read_attempts", read)
-    monkeypatch.setattr(attempt_writer, "is_as_recorded", lambda *_: False)
+    for module in (attempt_writer, grade_again):
+        monkeypatch.setattr(module, "read_attempts", read)
+    monkeypatch.setattr(grade_again, "is_as_recorded", lambda *_: False)
     service = HandInService(reader.course, NeverDone(), 1, UNSAFE, reader.said.append)
     service.regrade()
     assert [work.delivered.student for work in service._later] == ["bob"]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -46,9 +44,8 @@ from .feedback import (
     release_notice,
     remove_attempt,
 )
-from .gradebook import ensure_registered, open_gradebook, submission_scores
+from .gradebook import ensure_registered, open_gradebook
 from .rules import BEST, Rules, now_utc, rules_by_lesson, rules_now
-from .run import is_current
 from .submissions import (
     LATE,
     SECRET,
@@ -56,13 +53,10 @@ from .submissions import (
     changing_submissions,
     files_beside,
     store_submission,
-    submission_digest,
     time_in,
 )
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
-EARLIER = "It was graded with an earlier version of the lesson."
-TINY = 1e-6  # points
 MOST_NOTICES, NOTICE_SECONDS = 3, 10.0  # to one student within so long, of what is left out
 LessonOfStudent = tuple[str, str]  # a lesson's name, a student's id
 Say = Callable[[str], None]
@@ -176,8 +170,8 @@ class AttemptWriter:
         write_attempts(self._course, lesson, student, attempt)
         self._say(f"{escaped(student)}  {lesson.name}  needs a person  {note}")
 
-    def write(self, work: Work, text: str) -> None:
-        """Record a graded attempt; where it counts, write the gradebook; make its page, and release it."""
+    def write(self, work: Work, text: str) -> bool:
+        """Record a graded attempt; where it counts, write the gradebook; release its page; return whether it counts."""
         lesson, student, notebook = work.delivered.lesson, work.delivered.student, json.loads(text)
         attempt = self._record(work, notebook["metadata"][RECORD])
         attempts = read_attempts(self._course, lesson, student, work.rules)
@@ -201,6 +195,7 @@ class AttemptWriter:
         points = f"{attempt.points:g} of {attempt.of}{'' if counts else ', does not count'}"
         number = len(graded_attempts(attempts))
         self._say(f"{escaped(student)}  {lesson.name}  attempt {number}: {points}  ({took:.1f} s after handing in)")
+        return counts
 
     def _record(self, work: Work, record: Mapping[str, Any]) -> Attempt:
         """Write down what an attempt earned; return it."""
@@ -293,51 +288,3 @@ class AttemptWriter:
                 self._say(f"{escaped(student)}  {lesson.name}  feedback with hidden checks is released")
             if attempt.released == OPEN:
                 write_attempts(self._course, lesson, student, replace(attempt, released=FULL), again=True)
-
-
-def graded_earlier(course: Course, lesson: Lesson, rules: Rules, changed: bool = True) -> Iterator[Delivered]:
-    """Yield each student's attempt that counts, where the lesson has changed since, or `grade` has graded it anew.
-
-    The student's other attempts count no more, as their points are those of another lesson; they were had all the same.
-    Where only its penalty is another one by now, as after an extension, they stay what they were.
-
-    Args:
-        course: the course.
-        lesson: the lesson.
-        rules: its rules.
-        changed: whether the lesson can have changed; it takes a while to find out.
-    """
-    overdue = other_penalty(course, lesson, rules)
-    for path in sorted(course.attempts.glob(f"*/{lesson.name}.json")):
-        student = path.parent.name
-        with suppress(OSError):  # whose notes cannot be read or written: `read_finished` has said so
-            # what is not released yet is graded anyway, as what has just been handed in
-            released = [a for a in graded_attempts(read_attempts(course, lesson, student, rules)) if a.released]
-            attempt = counting(released, rules.counts == BEST)
-            if attempt is None:
-                continue
-            if changed and not is_as_recorded(course, lesson, student, attempt):
-                others = [replace(a, status=USED, note=EARLIER) for a in released if a is not attempt]
-                write_attempts(course, lesson, student, *others)
-            elif student not in overdue or submission_digest(course, lesson, student) != attempt.submission:
-                continue
-            arrived = attempt.when or now_utc()
-            yield Delivered(lesson, student, attempt.delivery, arrived, partial(files_beside, course, lesson, student))
-
-
-def other_penalty(course: Course, lesson: Lesson, rules: Rules) -> set[str]:
-    """Return whose penalty in the gradebook is not the one that the rules say now."""
-    with open_gradebook(course) as gradebook:
-        scores = list(submission_scores(gradebook, lesson.name))
-    due = {s.student_id: rules.penalty(s.student_id, s.raw_score, s.timestamp) for s in scores}
-    return {s.student_id for s in scores if abs(s.penalty - due[s.student_id]) > TINY}
-
-
-def is_as_recorded(course: Course, lesson: Lesson, student: str, attempt: Attempt) -> bool:
-    """Say whether an attempt has the points that it gets now, as far as its notebook is still here."""
-    if submission_digest(course, lesson, student) != attempt.submission:
-        return True
-    if not is_current(course, lesson, student, package_of(lesson)):
-        return False
-    record = read_notebook_record(course.graded_notebook(lesson, student), RECORD)
-    return bool(points_in(record)["exercises"] == attempt.exercises)

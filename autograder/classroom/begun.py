@@ -43,6 +43,12 @@ class Begun:
         with suppress(OSError):  # then it is counted once too often
             self._write()
 
+    def stop(self) -> None:
+        """Note that nothing that is under way is the reason why this process ends: somebody stops it, or takes over."""
+        self._now.clear()
+        with suppress(OSError):
+            self._write()
+
     @contextmanager
     def noting(self, name: str) -> Iterator[None]:
         """Note work for as long as it takes. Raises CourseError as `begin` does."""

@@ -7,23 +7,18 @@ student's own server, so that nobody writes as another, and nobody reads what an
 from __future__ import annotations
 
 import asyncio
-import hmac
 import json
 import logging
 import os
-import re
-import secrets
 import time
-from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from jupyterhub.services.auth import HubOAuth, HubOAuthCallbackHandler, HubOAuthenticated, _ExpiringDict
+from jupyterhub.services.auth import HubOAuth, HubOAuthCallbackHandler, HubOAuthenticated
 from jupyterhub.utils import url_path_join
 from tornado.escape import xhtml_escape
 from tornado.iostream import StreamClosedError
@@ -32,14 +27,12 @@ from tornado.web import (
     HTTPError,
     RequestHandler,
     authenticated,
-    create_signed_value,
-    decode_signed_value,
     stream_request_body,
 )
-from traitlets import default
 
 from ..errors import CourseError
 from ..paths import Course
+from .board_login import BoundedOAuth
 from .board_messages import OWN_ROWS_COST, Allowance, Catalog, reading_costs, told_in
 from .board_server import MOST_BYTES, listen
 from .board_state import board_of
@@ -59,71 +52,12 @@ LOOK_EVERY = 0.5  # seconds between two looks at what has changed
 RECKON_EVERY = 15  # seconds after which a state can have changed though nothing came
 LONGEST_STREAM = 600.0  # seconds; then the browser connects anew, and its rights are looked up again
 MOST_STREAMS = 50
-MOST_KEPT = 5000  # answers of the hub
-STATE = "state"  # the name under which a begun login is signed
-LONGEST_ADDRESS = 500  # of a page, to lead there after a login
 MOST_UNDER_WAY = 4  # requests of one student: the student's side sends one after another
-LONGEST_SESSION, TOKEN = 64, re.compile(r"[!-~]{1,500}")
 HOUR = 3600.0
 GUARD = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-
-
-class Latest(_ExpiringDict):  # type: ignore[misc]
-    """Keeps no more than the latest of what anybody can add to."""
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        """Keep a value, and let the oldest go where there are too many."""
-        while len(self) >= MOST_KEPT:
-            self.pop(next(iter(self.values)), None)
-        super().__setitem__(key, value)
-
-
-class BoundedOAuth(HubOAuth):  # type: ignore[misc]
-    """Logs teachers in, and asks the hub who somebody is; what is kept of that is bounded, as anybody can ask."""
-
-    @default("cache")  # type: ignore[untyped-decorator]
-    def _bounded_cache(self) -> Latest:
-        return Latest(self.cache_max_age)
-
-    @property
-    def secret(self) -> bytes:
-        """What cookies and begun logins are signed with; they outlive this process."""
-        return sha256(f"board:{self.api_token}".encode()).digest()
-
-    def generate_pkce_code_challenge(self, method: str = "S256") -> tuple[str, str, str]:
-        """Return a secret from which the hub will know who began a login, what the hub is told of it now, and how."""
-        verifier = self._verifier(secrets.token_urlsafe(16))
-        challenge = urlsafe_b64encode(sha256(verifier.encode()).digest()).decode().rstrip("=")
-        return verifier, challenge, method
-
-    def _verifier(self, login: str) -> str:
-        return f"{login}.{hmac.new(self.secret, login.encode(), 'sha256').hexdigest()}"
-
-    def generate_state(self, next_url: str | None = None, code_verifier: str = "", **more: Any) -> str:
-        """Return what a begun login is known by. It holds all that is to be known: a flood drives out what is kept."""
-        login = code_verifier.partition(".")[0] or secrets.token_urlsafe(16)
-        state = {"login": login, "next_url": next_url if len(next_url or "") <= LONGEST_ADDRESS else None, **more}
-        return create_signed_value(self.secret, STATE, json.dumps(state)).decode()
-
-    def _decode_state(self, state_id: str, /) -> dict[str, Any]:
-        """Return what a begun login holds; nothing where another has signed it, or it is old."""
-        days = self.oauth_state_max_age / 86400
-        text = decode_signed_value(self.secret, STATE, state_id, max_age_days=days)
-        state: dict[str, Any] = json.loads(text) if text else {}
-        return {**state, "code_verifier": self._verifier(state["login"])} if state else {}
-
-    def get_session_id(self, handler: RequestHandler) -> str:
-        """Return which of a browser's sessions asks, under which answers are kept; none that is longer than a hub's."""
-        name = str(super().get_session_id(handler))
-        return name if len(name) <= LONGEST_SESSION else ""
-
-    def get_token(self, handler: RequestHandler, in_cookie: bool = True) -> str | None:
-        """Return a request's token, if it can be one: it becomes part of a request to the hub."""
-        token: str | None = super().get_token(handler, in_cookie)
-        return token if token and TOKEN.fullmatch(token) else None
 
 
 class BoardService:

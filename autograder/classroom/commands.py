@@ -214,6 +214,7 @@ def report_command(course: Course, options: argparse.Namespace) -> int:
 
 def serve_command(course: Course, options: argparse.Namespace) -> int:
     """Grade what is handed in as it arrives, and release its feedback, until Ctrl-C."""
+    import signal
     import time
 
     from tqdm import tqdm
@@ -224,6 +225,7 @@ def serve_command(course: Course, options: argparse.Namespace) -> int:
         tqdm.write(f"{time.strftime('%H:%M:%S')}  {line}")
         sys.stdout.flush()
 
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # what was begun is not the reason
     allowed = {"allow_unsandboxed": True} if options.allow_unsandboxed else {}
     serve(course, options.jobs, allowed, say, lambda: False)
     return 0

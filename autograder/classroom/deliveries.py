@@ -16,7 +16,8 @@ from ..judging.card import number
 from ..paths import Course, Lesson
 from .attempts import GRADED, REFUSED, USED, Attempt, course_of_copy
 from .collect import collect
-from .exchange import WRITTEN, CollectPlainFiles, Delivery
+from .exchange import CollectPlainFiles
+from .exchange_folders import WRITTEN, Delivery
 from .plain_files import NAMELESS
 from .reader import NOBODY
 from .rules import Rules, duration, now_utc
@@ -30,7 +31,7 @@ UNANSWERED_SECONDS = 60.0  # after which a folder is looked at again that could 
 AGAIN_SECONDS = 600.0  # after which a folder is looked at again that belonged to an id without a name
 LINES_SECONDS = 3600.0  # in which few lines are written about an account's folders
 SETTLED_SECONDS = 10.0  # nbgrader has filled a folder by then
-MOST_COPIES = 20  # of one student's work that waits
+MOST_COPIES, MOST_COPIED = 20, 100 * 2**20  # of one student's work that waits: more copies only of few bytes
 COPIED_SECONDS = 2.0  # a file in the inbox that has not changed for so long has been copied there completely
 COLLECTED = "collected by hand"  # before a lesson was graded at hand-in
 COLLECTED_BEFORE = "It was collected before."
@@ -109,8 +110,9 @@ class Copy:
 
     def _take(self) -> None:
         student, folder = self._delivery.student, self._kept.submitted.parent.parent
-        if len(list(folder.glob("*"))) >= MOST_COPIES:  # counted, and not looked into: that is done often
-            raise SubmissionError(f"{MOST_COPIES} of {student}'s submissions wait to be graded")
+        many = len(list(folder.glob("*"))) >= MOST_COPIES  # counted, and rarely looked into: that is done often
+        if many and sum(size for *_, size in files_in(folder)) > MOST_COPIED:
+            raise SubmissionError(f"{MOST_COPIED // 2**20} MB of {student}'s submissions wait to be graded")
         files = dict(self._exchange.files_of(self._lesson, self._delivery))
         if not self._in_time:
             arrived = time_in(files[TIMESTAMP].decode()) or self._delivery.arrived
@@ -129,6 +131,7 @@ class Exchange:
         self._changed, self._noticed, self._looked_again = 0.0, 0.0, time.monotonic()
         self._seen, self._refused, self._counted_from = set[str](), Counter[int](), 0.0
         self._owners: dict[str, int] = {}
+        self._withheld = list[str]()  # what is in the names of folders of lessons that are not released
         self._unanswered: dict[str, float] = {}  # what could not be read, and when it is looked at again
         self._put_off = set[str]()  # what was seen, and not looked at: its account has handed in too much at once
         self._backlog: set[str] | None = None  # what lay there before this process began
@@ -144,12 +147,14 @@ class Exchange:
         except OSError:  # no lesson is released, or there is no exchange here
             return
         self._look_again(now)
+        withheld = [f"+{lesson.name}+" for lesson in self._course.lessons() if not self._exchange.is_released(lesson)]
+        if withheld != self._withheld:
+            self._withheld, self._changed = withheld, 0.0
         if changed == self._changed and now > self._noticed + FRESH_SECONDS:
             return
         if now > self._counted_from + LINES_SECONDS:
             self._counted_from = now
             self._refused.clear()
-        withheld = [f"+{lesson.name}+" for lesson in self._course.lessons() if not self._exchange.is_released(lesson)]
         names = {path.name for path in self._exchange.inbound.iterdir()}
         names = {name for name in names if not any(lesson in name for lesson in withheld)}
         self._seen &= names

@@ -10,12 +10,10 @@ from __future__ import annotations
 import datetime
 import logging
 import os
-import pwd
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
@@ -32,10 +30,11 @@ from ..grading.cells import BUDGET
 from ..paths import Course, Lesson
 from .archives import CollectionReport
 from .attempts import read_attempts
+from .exchange_folders import WRITTEN, Delivery, account, changed_at, ordered_deliveries, secret_in, uid_of
 from .feedback import release_notice
-from .plain_files import NAMELESS, FolderContent, file_kind, open_folder, read_folder, status_in, unread
+from .plain_files import FolderContent, file_kind, open_folder, read_folder, status_in, unread
 from .reader import NOBODY, Reader
-from .rules import EARLIEST, LATEST, now_utc
+from .rules import now_utc
 from .submissions import (
     MOST_BESIDE,
     ODD_ID,
@@ -51,26 +50,6 @@ from .submissions import (
 TOLERANCE = datetime.timedelta(minutes=10)  # between clocks, and between naming a folder and having filled it
 MOST_TRIED = 5  # of one student's folders, the latest first
 MOST_LINES = 3  # about one account
-WRITTEN = "%Y-%m-%d %H:%M:%S.%f UTC"
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """A folder in the exchange, as its name describes it.
-
-    Args:
-        folder: its name.
-        student: whose work it says it is.
-        handed_in: when its name says that it was handed in, UTC. It decides which of a student's folders is the latest.
-        arrived: when the system last saw the folder change, UTC.
-        owner: the user id of the account that it belongs to.
-    """
-
-    folder: str
-    student: str
-    handed_in: datetime.datetime
-    arrived: datetime.datetime
-    owner: int
 
 
 class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
@@ -344,39 +323,6 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
                 path.chmod(0o660)
 
 
-def ordered_deliveries(deliveries: list[Delivery], due: datetime.datetime | None) -> list[Delivery]:
-    """Return one student's folders, the one that counts first: the latest that is not late, where that matters."""
-    latest_first = sorted(deliveries, key=lambda delivery: delivery.handed_in, reverse=True)
-    return sorted(latest_first, key=lambda delivery: delivery.arrived > due) if due else latest_first
-
-
-def changed_at(status: os.stat_result) -> datetime.datetime:
-    """Return when the system last saw something change, UTC. Nobody can set that, where the exchange is on a disk.
-
-    Raises:
-        SubmissionError: the file system, which can be a student's own, says what is no time.
-    """
-    with suppress(ValueError, OverflowError, OSError):
-        changed = datetime.datetime.fromtimestamp(status.st_ctime, datetime.UTC).replace(tzinfo=None)
-        if EARLIEST <= changed <= LATEST:
-            return changed
-    raise SubmissionError("the file system says no time of its last change")
-
-
-def secret_in(found: FolderContent) -> bytes:
-    """Return the secret that nbgrader has put beside a notebook.
-
-    Raises:
-        SubmissionError: there is none that nbgrader can read: it would release nobody's feedback then.
-    """
-    if SECRET not in found.files:
-        raise SubmissionError(f"no {SECRET}: it was not handed in with the button Submit")
-    secret = found.files[SECRET]
-    if not secret.isascii() or not secret.strip():
-        raise SubmissionError(f"{SECRET} is not nbgrader's")
-    return secret
-
-
 def collect_from_exchange(course: Course, lesson: Lesson) -> CollectionReport:
     """Collect a lesson as `nbgrader collect --update` does, with all settings that nbgrader would read."""
     return open_exchange(course).collect(lesson)
@@ -390,18 +336,6 @@ def open_exchange(course: Course) -> CollectPlainFiles:
     return CollectPlainFiles(coursedir=app.coursedir, parent=app, update=True)
 
 
-def uid_of(student: str) -> int | None:
-    """Return the user id of the account of exactly that name; None where there is none.
-
-    A directory service may find one account by several spellings of its name, which would be as many students.
-    """
-    try:
-        entry = pwd.getpwnam(student)
-    except (KeyError, ValueError, UnicodeError):
-        return None
-    return entry.pw_uid if entry.pw_name == student else None
-
-
 @contextmanager
 def readable() -> Iterator[None]:
     """Raise SubmissionError where a file system does not answer, which can be a student's own."""
@@ -411,11 +345,3 @@ def readable() -> Iterator[None]:
         raise
     except OSError as error:
         raise unread("cannot be read", error) from error
-
-
-def account(uid: int) -> str:
-    """Return the name of the account with that user id."""
-    try:
-        return escaped(pwd.getpwuid(uid).pw_name)
-    except KeyError:
-        return "accounts without a name" if uid == NAMELESS else f"the account {uid}, which has no name"

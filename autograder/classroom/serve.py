@@ -18,7 +18,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from ..authoring.lesson_package import package_of
@@ -30,20 +29,19 @@ from ..errors import (
     NoSandboxError,
     SubmissionError,
     UnansweredError,
-    command,
     escaped,
     one_line,
 )
 from ..grading.grade import grade
 from ..grading.sandbox import shared_sandbox, unavailable_reason
 from ..grading.submission import Submission
-from ..paths import CONFIG_NAME, Course
-from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work, graded_earlier
+from ..paths import CONFIG_NAME, Course, Lesson
+from .alone import TICK, only_one
+from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work
 from .attempts import remove_copy
-from .database import Claim
 from .deliveries import COMPUTERS_FAULT, SETTLED_SECONDS, Delivered, Exchange, Inbox, is_everybodys, next_turn, no_room
-from .exchange import open_exchange, uid_of
-from .gradebook import unknown_students
+from .exchange import open_exchange
+from .grade_again import extensions_for_nobody, graded_earlier
 from .rules import Rules, now_utc, rules_by_lesson, rules_now
 from .run import grading_settings, workers
 from .service_log import service_handler
@@ -53,39 +51,12 @@ TURN = 10.0  # seconds after a student's turn in which others who wait go first
 SHORT_SECONDS = 20.0  # of processor time: what needs more waits for all others, and leaves them one worker
 LONG_SECONDS = 60.0  # of grading and writing, lately: whatever comes from who has had more waits in the same way
 HALF_LIFE = 600.0  # seconds in which half of that is forgotten
-TICK = 0.5  # seconds between two looks at what has arrived
 RETRY_SECONDS = 10.0  # between two tries to use the gradebook or the configuration, and the first two to grade
 AFTER_DUE_SECONDS = 30.0  # between two looks for lessons that became due
 REST_SECONDS = 1.0  # without anything to do, after which memory that is free goes back to the system
 LONGEST_REST = 300.0  # of a student between two tries to grade, while the computer is at fault
 MOST_TRIES, MOST_FAULTS = 3, 15  # the second takes nearly an hour
 MOST_HANDED_IN = 500  # of one student, of one lesson: somebody who hands in all the time holds nobody up
-
-
-@contextmanager
-def only_one(course: Course, say: Say) -> Iterator[Callable[[], bool]]:
-    """Wait until no other process serves the course, here or in another clone with the same database.
-
-    What it gives says whether that is still so. The system ends the lock with the process that holds it.
-    """
-    course.coursework.mkdir(exist_ok=True)
-    lock, claim = FileLock(course.coursework / ".serve.lock"), Claim(load_config(course.root).CourseDirectory.db_url)
-
-    def alone() -> bool:
-        with suppress(Timeout):
-            lock.acquire(timeout=0)
-        return lock.is_locked and claim.held()
-
-    try:
-        if not alone():
-            another = f"Another `{command('serve')}` grades this course. This one takes over when that ends."
-            say(f"{claim.away} Trying again until it can." if claim.away else another)
-        while not alone():
-            time.sleep(TICK)
-        yield claim.held
-    finally:
-        claim.end()
-        lock.release(force=True)
 
 
 def serve(course: Course, jobs: int, options: Mapping[str, Any], say: Say, until: Callable[[], bool]) -> None:
@@ -103,12 +74,15 @@ def serve(course: Course, jobs: int, options: Mapping[str, Any], say: Say, until
         with only_one(course, say) as alone, workers(None, jobs) as pool:
             service = HandInService(course, pool, jobs, options, say)
             say(f"Watching {service.exchange.inbound} and {course.inbox}/; Ctrl-C ends it.")
-            service.regrade()
-            with tqdm(total=0, unit=" attempts graded", disable=None) as bar:
-                while alone() and not until():
-                    service.work()
-                    bar.n, bar.total = service.finished, service.finished + service.waiting
-                    bar.refresh()
+            try:
+                service.regrade()
+                with tqdm(total=0, unit=" attempts graded", disable=None) as bar:
+                    while alone() and not until():
+                        service.work()
+                        bar.n, bar.total = service.finished, service.finished + service.waiting
+                        bar.refresh()
+            finally:
+                service.begun.stop()
 
 
 class HandInService:
@@ -119,7 +93,7 @@ class HandInService:
         self._say: Say = lambda text: say(one_line(text))
         self.exchange = open_exchange(course)
         self._writer = AttemptWriter(course, self.exchange, self._say)
-        self._begun = self._writer.begun
+        self.begun = self._writer.begun
         self._sources = (Exchange(course, self.exchange), Inbox(course))
         self._waiting: dict[LessonOfStudent, list[Delivered]] = {}
         self._running: dict[Future[str], Work] = {}
@@ -145,23 +119,19 @@ class HandInService:
 
     def regrade(self, changed: bool = True) -> None:
         """Begin to grade again what counts and has other points now: its lesson, if it can, or rules have changed."""
-        self._warn_of_extensions()
+        if unknown := extensions_for_nobody(self.course):
+            self._say(f"look at {CONFIG_NAME}: extensions for {', '.join(unknown)}, and nobody has that name yet")
         config = load_config(self.course.root)
-        begun = {work.delivered.name for work in [*self._later, *self._running.values()]}
         for lesson in self.course.lessons():
             if any(self.course.attempts.glob(f"*/{lesson.name}.json")):
-                rules = rules_now(self.course, lesson.name)
-                for delivered in graded_earlier(self.course, lesson, rules, changed):
-                    if delivered.name not in begun:
-                        self._later.append(Work(delivered, {}, rules, again=True))
+                self._regrade(lesson, rules_now(self.course, lesson.name), changed)
         self._config = config
 
-    def _warn_of_extensions(self) -> None:
-        """Say whose extension is nobody's: a name that is mistyped."""
-        found = rules_by_lesson(self.course, [lesson.name for lesson in self.course.lessons()]).values()
-        named = {student for rules in found for student in rules.extensions if uid_of(student) is None}
-        if named and (unknown := unknown_students(self.course, named)):
-            self._say(f"look at {CONFIG_NAME}: extensions for {', '.join(unknown)}, and nobody has that name yet")
+    def _regrade(self, lesson: Lesson, rules: Rules, changed: bool, student: str = "*") -> None:
+        begun = {work.delivered.name for work in [*self._later, *self._running.values()]}
+        for delivered in graded_earlier(self.course, self.exchange, lesson, rules, changed, student):
+            if delivered.name not in begun:
+                self._later.append(Work(delivered, {}, rules, again=True))
 
     def work(self) -> None:
         """Look once, and grade what may be graded. All waits while gradebook, configuration or a lesson is no use.
@@ -231,6 +201,9 @@ class HandInService:
             read = self._read(work.delivered, work.rules)
             if read and work.delivered.lesson.notebook_name in read.files:
                 self._begin(replace(work, files=read.files))
+            elif read:
+                name = escaped(work.delivered.name)
+                self._say(f"look at {name}: it is to be graded again, and what was graded is not there any more")
         except Exception:
             self._later.append(work)
             raise
@@ -265,7 +238,7 @@ class HandInService:
         What was being graded when a process ended runs alone, so that nothing else is held to be the reason.
         """
         running = self._running.values()
-        suspects = [each for each in (*running, work) if each and self._begun.ended_one(each.delivered.name)]
+        suspects = [each for each in (*running, work) if each and self.begun.ended_one(each.delivered.name)]
         if (suspects and running) or len(running) > self._jobs:
             return False
         return not (work and work.long) or sum(each.long for each in running) < max(1, self._jobs - 1)
@@ -313,7 +286,7 @@ class HandInService:
             else:
                 self._writer.refuse_unread(delivered, error)
             return None
-        others_first = self._had_lately(delivered.student) > LONG_SECONDS or self._begun.ended_one(delivered.name)
+        others_first = self._had_lately(delivered.student) > LONG_SECONDS or self.begun.ended_one(delivered.name)
         return Work(delivered, files, rules, others_first)
 
     def _look_later(self, delivered: Delivered, error: UnansweredError) -> None:
@@ -329,7 +302,7 @@ class HandInService:
         lesson = work.delivered.lesson
         submission = settings.submission(work.files[lesson.notebook_name], package_of(lesson))
         try:
-            self._begun.begin(work.delivered.name)
+            self.begun.begin(work.delivered.name)
         except CourseError as error:
             self._writer.refuse(work, error)
             return
@@ -368,11 +341,11 @@ class HandInService:
                     raise
                 self._say(f"{escaped(work.delivered.name)}: {one_line(str(error))}. The next start tries it again.")
             finally:
-                self._begun.end(work.delivered.name, succeeded=self.finished > finished)
+                self.begun.end(work.delivered.name, succeeded=self.finished > finished)
 
     def _write_down(self, work: Work, future: Future[str]) -> None:
         try:
-            self._writer.write(work, future.result())
+            counts = self._writer.write(work, future.result())
             self.finished += 1
         except (NoSandboxError, GradebookError):
             raise
@@ -384,6 +357,9 @@ class HandInService:
             self._again(work, error)
         except Exception as error:  # one student's trouble is nobody else's
             self._writer.refuse(work, error)
+        else:
+            if not counts:  # a teacher may have collected it meanwhile, and taken away what does
+                self._regrade(work.delivered.lesson, work.rules, changed=False, student=work.delivered.student)
 
     def _again(self, work: Work, error: Exception) -> None:
         """Grade it once more, later each time: the computer was at fault. In the end, a person has to look."""

@@ -1,0 +1,100 @@
+"""What was graded at hand-in and is to be graded again: its lesson, the rules or what counts have changed since."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from hashlib import sha256
+
+from ..authoring.lesson_package import package_of
+from ..errors import CourseError
+from ..grading.grade import RECORD
+from ..paths import Course, Lesson
+from .attempts import USED, Attempt, counting, graded_attempts, points_in, read_attempts, write_attempts
+from .deliveries import Delivered, Files
+from .exchange import CollectPlainFiles
+from .exchange_folders import WRITTEN, uid_of
+from .gradebook import open_gradebook, submission_scores, unknown_students
+from .rules import BEST, Rules, now_utc, rules_by_lesson
+from .run import is_current
+from .submissions import TIMESTAMP, files_beside, submission_digest
+from .writer import read_notebook_record
+
+EARLIER = "It was graded with an earlier version of the lesson."
+TINY = 1e-6  # points
+
+
+def extensions_for_nobody(course: Course) -> list[str]:
+    """Return whose extension is nobody's: a name that is mistyped."""
+    found = rules_by_lesson(course, [lesson.name for lesson in course.lessons()]).values()
+    named = {student for rules in found for student in rules.extensions if uid_of(student) is None}
+    return unknown_students(course, named) if named else []
+
+
+def graded_earlier(
+    course: Course, exchange: CollectPlainFiles, lesson: Lesson, rules: Rules, changed: bool = True, student: str = "*"
+) -> Iterator[Delivered]:
+    """Yield each student's attempt that counts, where the lesson has changed since, or `grade` has graded it anew.
+
+    The student's other attempts count no more, as their points are those of another lesson; they were had all the same.
+    Where only its penalty is another one by now, as after an extension, or another attempt counts, they stay what they
+    were.
+
+    Args:
+        course: the course.
+        exchange: where what is not kept any more may still lie.
+        lesson: the lesson.
+        rules: its rules.
+        changed: whether the lesson can have changed; it takes a while to find out.
+        student: the student's id; all students by default.
+    """
+    overdue = other_penalty(course, lesson, rules)
+    for path in sorted(course.attempts.glob(f"{student}/{lesson.name}.json")):
+        student = path.parent.name
+        with suppress(OSError):  # whose notes cannot be read or written: `read_finished` has said so
+            # what is not released yet is graded anyway, as what has just been handed in
+            released = [a for a in graded_attempts(read_attempts(course, lesson, student, rules)) if a.released]
+            attempt = counting(released, rules.counts == BEST)
+            if attempt is None:
+                continue
+            read: Callable[[], Files] = partial(files_beside, course, lesson, student)
+            stored = submission_digest(course, lesson, student)
+            if stored != attempt.submission and stored in {a.submission for a in released}:  # which counted before
+                read = partial(files_again, exchange, lesson, attempt)
+            elif changed and not is_as_recorded(course, lesson, student, attempt):
+                others = [replace(a, status=USED, note=EARLIER) for a in released if a is not attempt]
+                write_attempts(course, lesson, student, *others)
+            elif student not in overdue or stored != attempt.submission:
+                continue
+            yield Delivered(lesson, student, attempt.delivery, attempt.when or now_utc(), read)
+
+
+def files_again(exchange: CollectPlainFiles, lesson: Lesson, attempt: Attempt) -> Files:
+    """Return an attempt's files from the exchange; none where they are gone, or are not what was graded any more."""
+    with suppress(CourseError):
+        for delivery in exchange.arrivals(lesson, [attempt.delivery], Counter())[0]:
+            files = exchange.files_of(lesson, delivery)
+            if attempt.when and sha256(files[lesson.notebook_name]).hexdigest() == attempt.submission:
+                return {**files, TIMESTAMP: attempt.when.strftime(WRITTEN).encode()}
+    return {}
+
+
+def other_penalty(course: Course, lesson: Lesson, rules: Rules) -> set[str]:
+    """Return whose penalty in the gradebook is not the one that the rules say now."""
+    with open_gradebook(course) as gradebook:
+        scores = list(submission_scores(gradebook, lesson.name))
+    due = {s.student_id: rules.penalty(s.student_id, s.raw_score, s.timestamp) for s in scores}
+    return {s.student_id for s in scores if abs(s.penalty - due[s.student_id]) > TINY}
+
+
+def is_as_recorded(course: Course, lesson: Lesson, student: str, attempt: Attempt) -> bool:
+    """Say whether an attempt has the points that it gets now, as far as its notebook is still here."""
+    if submission_digest(course, lesson, student) != attempt.submission:
+        return True
+    if not is_current(course, lesson, student, package_of(lesson)):
+        return False
+    record = read_notebook_record(course.graded_notebook(lesson, student), RECORD)
+    return bool(points_in(record)["exercises"] == attempt.exercises)
