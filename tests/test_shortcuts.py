@@ -18,6 +18,7 @@ LONG = [shortcut("attend", "scaled_dot_product_attention", because="Write it.")]
         "def attend(q): return F.ready_made(q)",
         "def attend(q):\n    from torch.nn.functional import ready_made as f\n    return f(q)",
         "def attend(q): return getattr(F, 'ready_made')(q)",
+        "def attend(q):\n    for name in ('ready_made',): q = getattr(F, name)(q)\n    return q",
         "from torch.nn.functional import ready_made as attend",
         "attend = F.ready_made",
         "class attend:\n    def __call__(self, q): return F.ready_made(q)",

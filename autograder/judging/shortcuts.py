@@ -183,10 +183,8 @@ def uses(node: ast.AST, name: str, own: Collection[str] = (), methods: Collectio
             return True
         if isinstance(part, ast.Import | ast.ImportFrom) and any(map(same, words_of(part))):
             return True
-        words = part.args if isinstance(part, ast.Call) and called(part) in FINDERS else []
-        if any(is_word(word) and same(word.value) for word in words):  # type: ignore[attr-defined]
-            return True
-    return False
+    finds = any(called(part) in FINDERS for part in ast.walk(node))  # by a text, which a loop may hand over
+    return finds and any(is_word(part) and same(part.value) for part in ast.walk(node))  # type: ignore[attr-defined]
 
 
 def is_of_own(part: ast.Attribute, own: Collection[str], methods: Collection[str]) -> bool:
