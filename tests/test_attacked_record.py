@@ -374,8 +374,7 @@ def test_code_that_is_kept_for_later_is_noted_until_the_values_are_packed(
 ) -> None:
     key, (setting, body) = key_of("04_softmax"), KEPT[way]
     checks = {check.name: check for check in key.checks_of("stable_softmax")}
-    for owner, name in ((builtins, "input"), (server, "forget_hooks")):
-        monkeypatch.setattr(owner, name, print)
+    monkeypatch.setattr(builtins, "input", print)
     monkeypatch.setattr(server, "load_checks", lambda: checks)
     names: dict[str, Any] = {"torch": torch}
     answer = f"def stable_softmax(x, dim=-1):\n    {body}\n    return (e := x.exp()) / e.sum(dim=dim, keepdim=True)"

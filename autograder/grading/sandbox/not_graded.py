@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import io
-import logging
 import os
 import sys
 from types import ModuleType
@@ -96,10 +95,3 @@ def replace_what_is_not_run() -> None:
     if tqdm := sys.modules.get("tqdm"):  # which PyTorch imports
         tqdm.tqdm.monitor_interval = 0  # else a thread of its own looks after the bars for ever
     torch.nn.Module.compile = lambda *_, **__: say("compile")  # type: ignore[method-assign]
-
-
-def forget_hooks() -> None:
-    """Take away what cells have registered for libraries to call: log handlers and filters."""
-    logging.setLoggerClass(logging.Logger)
-    for logger in (logging.root, *logging.root.manager.loggerDict.values()):
-        vars(logger).update(handlers=[], filters=[])

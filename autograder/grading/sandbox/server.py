@@ -38,7 +38,7 @@ from ...judging.values import Outcome, Raised, Returned, text_of_error
 from .channel import ClosedError, receive, receive_descriptor, send
 from .codec import pack, pack_answer, pack_call, pack_outcome, unpack, unpack_answer, unpack_call
 from .limits import Limits
-from .not_graded import forget_hooks, refuse_input, replace_what_is_not_run
+from .not_graded import refuse_input, replace_what_is_not_run
 from .shell import TOO_MUCH, GradingShell
 
 NO_SUCH_NAME = "NotDefined"
@@ -173,7 +173,6 @@ def run_cell(shell: Any, request: dict[str, Any], _channel: socket.socket) -> by
 def run_check(shell: Any, request: dict[str, Any], channel: socket.socket) -> bytes:
     """Run one check and return what came out as a message."""
     builtins.input = refuse_input
-    forget_hooks()
     afterward: set[str] = set()
     with boxes_reached(request, channel):
         with noticing(afterward if request["record"] else None):
