@@ -9,7 +9,7 @@ from autograder.authoring.lesson_package import package_of
 from autograder.authoring.sample_submissions import submission
 from autograder.grading.repair import repair_submission
 from autograder.grading.witness import above_check, part_of
-from autograder.judging.syntax import Code, reachable
+from autograder.judging.syntax import Code, reachable, wanted_by
 from autograder.paths import find_course
 
 from .conftest import needs_sandbox
@@ -112,6 +112,21 @@ def test_of_a_cell_runs_what_the_exercise_leads_to() -> None:
     kept = [ast.unparse(node).partition("\n")[0] for node in ast.parse(part).body]
     assert kept == ["from __future__ import annotations", "import math", "TINY = 1e-09", "def attend(q):"]
     assert part_of(cell, set()) == ""
+
+
+@pytest.mark.parametrize(
+    ("setting", "using"),
+    [("def put(n):\n    global MOST\n    MOST = n", "MOST"), ("bag = {}\ndef put(n):\n    bag[n] = n", "bag[3]")],
+)
+def test_a_call_runs_that_gives_a_name_its_value(setting: str, using: str) -> None:
+    cell = Code(f"{setting}\nput(3)\nprint(3)\ndef attend(q): return q * {using}")
+    reached = {id(node) for node in reachable(["", cell], "attend")}
+    assert ast.unparse(ast.parse(part_of(cell, reached))) == ast.unparse(ast.parse(cell.replace("print(3)", "")))
+
+
+def test_a_function_that_is_called_top_has_names_of_its_own() -> None:
+    """Python's own module for symbols takes a function of this name for the module."""
+    assert wanted_by(ast.parse("def top(x, dim): return x.amax(dim) * TWO").body[0]) == {"TWO"}
 
 
 def test_a_star_runs_where_it_may_bring_a_name() -> None:

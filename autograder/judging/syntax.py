@@ -122,8 +122,11 @@ def reachable(sources: Sequence[str], start: str = "", *, given: bool = True) ->
         for name in names:
             binding.setdefault(name, []).append(node)
     held = {name for code in codes[1:] for name in code.held} - libraries if given else set()
-    for node, changed in (changes for code in codes[1:] for changes in code.changing):
-        for name in (changed | (wanted_by(node) & held)) - libraries - set(dir(builtins)):
+    changing = [changes for code in codes[1:] for changes in code.changing]
+    setters = {node.name for node, changed in changing if sets_others(node, changed)} - {start}  # type: ignore[attr-defined]
+    for node, changed in changing:
+        alone = {called(part.value) for part in ast.walk(node) if isinstance(part, ast.Expr)} & setters
+        for name in (changed | alone | (wanted_by(node) & held)) - libraries - set(dir(builtins)):
             binding.setdefault(name, []).append(node)
     found += binding.pop(start, [])
     seen, stars = {id(node) for node in found}, binding.pop("*", [])
@@ -137,6 +140,11 @@ def reachable(sources: Sequence[str], start: str = "", *, given: bool = True) ->
             seen |= {id(other) for other in new}
             found += new
     return found
+
+
+def sets_others(node: ast.stmt, changed: Collection[str]) -> bool:
+    """Say whether a statement defines what, when it is called, gives other names or objects their values."""
+    return isinstance(node, Definition) and (bool(changed) or len(bound_by(node)) > 1)
 
 
 def changed_by(node: ast.stmt) -> frozenset[str]:
@@ -183,8 +191,10 @@ def outside_names(node: ast.stmt) -> frozenset[str]:
     while tables:
         table = tables.pop()
         tables += table.get_children()
-        own = table.get_type() == "function"
-        wanted |= {s.get_name() for s in table.get_symbols() if (s.is_global() if own else s.is_referenced())}
+        if isinstance(table, symtable.Function):  # of one that is called `top`, each symbol says that it is global
+            wanted.update(table.get_globals())
+        else:
+            wanted |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced()}
     return frozenset(wanted)
 
 
