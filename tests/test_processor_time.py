@@ -111,6 +111,19 @@ def test_all_requests_together_have_a_limit_of_processor_time() -> None:
         assert session.copy() is None
 
 
+@needs_sandbox
+def test_what_an_ended_copy_has_computed_is_charged_once() -> None:
+    with shared_sandbox().session({}, Limits(total_seconds=60.0)) as session:
+        copy = session.copy()
+        assert copy is not None
+        copy.run(COMPUTE.format(seconds=2.0) + "work()")
+        copy.close()
+        left = session.seconds_left
+        while session.copy() is not None and left - session.seconds_left < 0.1:
+            pass
+        assert left - session.seconds_left < 1.0
+
+
 # The meter alone, on made-up accounts
 
 

@@ -146,3 +146,12 @@ def test_what_would_not_run_as_it_is_read_does_not_run(line: str) -> None:
     cell = Code(f"{line}\nscale = 2")
     part = part_of(cell, {id(node) for node, _ in cell.binding})
     assert part.strip() == "scale = 2"
+
+
+@pytest.mark.parametrize(
+    ("cell", "reached"),
+    [("for name in TABLE: print(name)", False), ("for name in TABLE: print(name)\nelse: use(name)", True)],
+)
+def test_a_loops_own_name_leads_to_no_other_cell(cell: str, reached: bool) -> None:
+    cells = [Code("name = train()"), Code("TABLE = [1]"), Code("def attend(q): return TABLE"), Code(cell)]
+    assert ("name" in part_of(cells[0], set(map(id, reachable(["", *cells], "attend"))))) is reached

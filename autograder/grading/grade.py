@@ -40,6 +40,8 @@ from .withheld import withheld
 LOG = logging.getLogger(__name__)
 RECORD = "autograder"  # the key of a graded notebook's metadata under which `grade` leaves what it found
 RUBRIC_TAG = "rubric"
+OTHER_ALONE = "without the notebook's other cells it does not give what it gives with them"
+LACKED_TIME = "there was not enough time to run it by itself, without the notebook's other cells"
 
 
 def grade(submission: Submission) -> str:
@@ -209,7 +211,7 @@ def question_about(run: Run, exercise: str, alone: Mapping[str, Outcome], reader
     known = key.known(exercise, seed)
     ran_by_known = known - key.words(exercise)  # a permission for words in the source runs nothing
     if key.passed(exercise, seed, run.outcomes[exercise]) - key.passed(exercise, seed, alone):
-        return "without the notebook's other cells it does not give what it gives with them"
+        return LACKED_TIME if run.witness.lacked_time else OTHER_ALONE
     if record_is_odd(key.shortcuts, exercise, alone.values(), ran_by_known):
         return "what ran could not be recorded"
     if name := outside(record_of(alone.values()), known, key.module_names):

@@ -20,12 +20,11 @@ from .package import LessonPackage, Role
 from .sandbox import BOX_ENDED, BOX_MEMORY, BoxProcess, Limits, SandboxSession, open_session
 from .sandbox.session import error_output
 from .submission import Submission
-from .witness import Witness
+from .witness import LEAST_SECONDS, Witness
 
 Outcomes = Mapping[str, Mapping[str, Outcome]]
 NOT_DEFINED = ("NotDefined", "NameError")
 CLOCK_PATIENCE = 3.0  # by the clock, in terms of processor time: what starts others can keep it from running
-LEAST_SECONDS = 1.0  # what is left is counted in whole seconds before everything runs again
 
 
 @dataclass(frozen=True)

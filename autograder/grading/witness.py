@@ -21,6 +21,8 @@ from .package import Role
 from .sandbox import BoxProcess, SandboxSession
 from .submission import Submission
 
+LEAST_SECONDS = 1.0  # what is left is counted in whole seconds
+
 
 class Witness:
     """Runs exercises by themselves. Nothing is opened until one is asked for.
@@ -60,7 +62,7 @@ class Witness:
     @property
     def lacked_time(self) -> bool:
         """Whether with more time something might have come out differently."""
-        return any(session.seconds_left <= 0 or session.cells_left_out for session in self._fresh)
+        return any(session.seconds_left < LEAST_SECONDS or session.cells_left_out for session in self._fresh)
 
     def close(self) -> None:
         """Let its processes end."""

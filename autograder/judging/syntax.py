@@ -6,6 +6,7 @@ import ast
 import builtins
 import re
 import symtable
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -195,7 +196,21 @@ def outside_names(node: ast.stmt) -> frozenset[str]:
             wanted.update(table.get_globals())
         else:
             wanted |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced()}
-    return frozenset(wanted)
+    return frozenset(wanted - bound_by_loops(node))
+
+
+def bound_by_loops(node: ast.stmt) -> set[str]:
+    """Return the names that a statement reads nowhere but in loops that bind them."""
+    read, bound = Counter(names_read(node)), set[str]()
+    for loop in (part for part in ast.walk(node) if isinstance(part, ast.For)):
+        inside = Counter(name for statement in loop.body for name in names_read(statement))
+        bound |= {name for part in ast.walk(loop.target) for name in bound_at(part) if inside[name] == read[name]}
+    return bound
+
+
+def names_read(node: ast.AST) -> Iterator[str]:
+    """Yield each name that code reads, as often as it does."""
+    return (part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load))
 
 
 def parsed(source: str) -> list[ast.stmt]:

@@ -132,7 +132,7 @@ class SandboxSession:
     def _copy(self, allowance: TimeAllowance) -> SandboxSession:
         near, far = socket.socketpair()
         announcing(near)
-        meter = Meter([self.host], allowance, self._budget.hosts)
+        meter, began = Meter([self.host], allowance, self._budget.hosts), time.monotonic()
         try:
             with far:
                 send(self._channel, pack({"do": "copy"}))
@@ -142,7 +142,8 @@ class SandboxSession:
             near.close()
             raise
         finally:
-            self._budget.charge(meter.used())
+            used = meter.used()  # by copies that have ended too, which have paid for it
+            self._budget.charge(replace(used, computing=min(used.computing, time.monotonic() - began)))
 
     @property
     def seconds_left(self) -> float:
