@@ -8,7 +8,8 @@ import pytest
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.sample_submissions import submission
 from autograder.grading.repair import repair_submission
-from autograder.grading.witness import above_check, part_of
+from autograder.grading.sandbox import SandboxSession
+from autograder.grading.witness import Witness, above_check, part_of
 from autograder.judging.syntax import Code, reachable, wanted_by
 from autograder.paths import find_course
 
@@ -77,6 +78,16 @@ def test_what_depends_on_cells_that_it_does_not_lead_to_is_a_question(cell: str)
         4,
         f"look at {EXERCISE}: without the notebook's other cells it does not give what it gives with them",
     )
+
+
+@needs_sandbox
+def test_the_notebooks_own_processes_have_ended_by_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = []
+    for owner, name in ((SandboxSession, "close_all"), (Witness, "outcomes")):
+        real = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *given, n=name, r=real: (events.append(n), r(*given))[1])
+    assert said_of(RIGHT) == (4, "")
+    assert events[:2] == ["close_all", "outcomes"]
 
 
 @needs_sandbox

@@ -87,29 +87,31 @@ def run_and_judge(submission: Submission) -> dict[str, Any]:
 def judge_exercises(run: Run) -> None:
     """Put a card with points into every check cell, and what a person should know into the notebook's record."""
     flags = [*run.notebook.remarks(), *run.oddities]
-    verdicts: dict[str, dict[str, Any]] = {}
-    seen: dict[str, Mapping[str, Outcome]] = {}  # of exercises that have earned points
-    for cell in run.notebook.cells:
-        if cell.role is not Role.CHECK:
-            continue
+    summaries: dict[str, dict[str, Any]] = {}
+    checks = [cell for cell in run.notebook.cells if cell.role is Role.CHECK]
+    judged = {cell.exercise: judge_exercise(run, cell.exercise) for cell in checks}
+    run.end()  # what comes now runs by itself
+    earned = [exercise for exercise, (_, verdict) in judged.items() if verdict.points]
+    seen = {exercise: run.witness.outcomes(exercise) for exercise in earned}
+    for cell in checks:
         exercise = cell.exercise
-        with run.runner.trials(exercise) as trial:
-            # the words about visible checks come first: nothing hidden has run for them
-            visible = verdict_of(run, exercise, trial, hidden=False)
-            verdict = verdict_of(run, exercise, trial)
-        if verdict.points:
-            seen[exercise] = run.witness.outcomes(exercise)
-        verdict, flag = apply_shortcuts(run, verdict, seen)
-        visible, _ = apply_shortcuts(run, visible, seen)
+        visible, _ = apply_shortcuts(run, judged[exercise][0], seen)
+        verdict, flag = apply_shortcuts(run, judged[exercise][1], seen)
         flags += [flag] if flag else []
         if verdict.failure and verdict.failure.problem:
             flags.append(f"explaining failed: {exercise}, {verdict.failure.problem}")
             LOG.error("%s, seed %d: explaining failed: %s", exercise, run.submission.seed, verdict.failure.problem)
-        verdicts[exercise] = verdict_summary(verdict) | summary_while_open(verdict, withheld(verdict, visible))
+        summaries[exercise] = verdict_summary(verdict) | summary_while_open(verdict, withheld(verdict, visible))
         cell.outputs, cell.count = [score_output(verdict.points, card_of(verdict))], None
-    earned = {exercise: outcomes for exercise, outcomes in seen.items() if verdicts[exercise]["points"]}
-    flags += questions(run, earned)
-    run.notebook.metadata[RECORD] = {"flags": flags, "verdicts": verdicts}
+    flags += questions(run, {exercise: seen[exercise] for exercise in earned if summaries[exercise]["points"]})
+    run.notebook.metadata[RECORD] = {"flags": flags, "verdicts": summaries}
+
+
+def judge_exercise(run: Run, exercise: str) -> tuple[Verdict, Verdict]:
+    """Return what an exercise's visible checks say, and what all of them say."""
+    with run.runner.trials(exercise) as trial:
+        # the words about visible checks come first: nothing hidden has run for them
+        return verdict_of(run, exercise, trial, hidden=False), verdict_of(run, exercise, trial)
 
 
 def card_of(verdict: Verdict) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -38,6 +38,7 @@ class Run:
         oddities: what a person should know of how it ran.
         runner: runs further checks, as long as the submission's processes are there.
         witness: runs exercises by themselves and records what they run, as long as that.
+        end: lets the processes end in which the notebook's cells have run.
     """
 
     submission: Submission
@@ -46,6 +47,7 @@ class Run:
     oddities: tuple[str, ...]
     runner: CheckRunner
     witness: Witness
+    end: Callable[[], None]
 
 
 @contextmanager
@@ -75,7 +77,7 @@ def ran(notebook: SubmittedNotebook, submission: Submission) -> Iterator[Run]:
             odd = tuple(oddities(copies, both, session.cells_left_out))
             opened = partial(session_for, submission, min(most, submission.patience))
             with closing(Witness(submission, notebook, opened, boxes)) as witness:
-                yield Run(submission, notebook, both, odd, runner, witness)
+                yield Run(submission, notebook, both, odd, runner, witness, session.close_all)
                 short = session.seconds_left < LEAST_SECONDS or session.cells_left_out or witness.lacked_time
             if submission.patience < most and short:
                 raise LongRunError
