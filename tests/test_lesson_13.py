@@ -235,7 +235,9 @@ def test_a_file_of_the_real_shape_takes_less_than_two_gigabytes(tmp_path: Path) 
 
 def test_a_word_that_is_allowed_in_the_source_is_nothing_that_has_to_run() -> None:
     remember_classes()  # transformers, with which other tests compare, has changed PyTorch's
-    submission: Any = SimpleNamespace(lesson=SimpleNamespace(key=KEY), seed=5)
+    submission = SimpleNamespace(lesson=SimpleNamespace(key=KEY), seed=5)
     reader = CodeReader([KEY.source.reference], [])
     for exercise in ("learn_merges", "split_word"):
-        assert question_about(submission, exercise, [Returned([])], reader) == ""
+        outcomes = {check.name: Returned([]) for check in KEY.checks_of(exercise)}
+        run: Any = SimpleNamespace(submission=submission, outcomes={exercise: outcomes})
+        assert question_about(run, exercise, outcomes, reader) == ""

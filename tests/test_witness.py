@@ -110,7 +110,7 @@ def test_what_comes_after_an_exercises_check_gives_its_names_no_other_meaning() 
     notebook.cells.insert(0, nbformat.v4.new_code_cell("top = torch.amax"))
     notebook.cells.append(nbformat.v4.new_code_cell("def top(x): return x.max()"))
     code = repair_submission(handed_in(package, notebook).notebook, package).code
-    binding = [source for source, _ in above_check(code, EXERCISE) if source.bound & {"top", EXERCISE}]
+    binding = [cell.source for cell in above_check(code, EXERCISE) if cell.source.bound & {"top", EXERCISE}]
     assert binding == ["top = torch.amax", "def stable_softmax(x, dim=-1): return top(x, dim)"]
 
 

@@ -36,6 +36,7 @@ from .running import Run, ran
 from .submission import Submission
 from .untrusted import printable
 from .withheld import withheld
+from .witness import above_check
 
 LOG = logging.getLogger(__name__)
 RECORD = "autograder"  # the key of a graded notebook's metadata under which `grade` leaves what it found
@@ -179,7 +180,7 @@ def summary_while_open(verdict: Verdict, shown: Verdict) -> dict[str, Any]:
 def apply_shortcuts(run: Run, verdict: Verdict, seen: Mapping[str, Mapping[str, Outcome]]) -> tuple[Verdict, str]:
     """Return the verdict without points where a shortcut was used, and what the instructor should know, or ''."""
     shortcuts, exercise = run.submission.lesson.key.shortcuts, verdict.exercise
-    sources = [cell.source for cell in run.notebook.code]
+    sources = [cell.source for cell in above_check(run.notebook.code, exercise)]
     short = barred_by(shortcuts, exercise, sources, seen.get(exercise, {}).values())
     return (barred(verdict, *short), f"{exercise} uses {short[0]}") if short and verdict.started else (verdict, "")
 
@@ -191,9 +192,11 @@ def questions(run: Run, earned: Mapping[str, Mapping[str, Outcome]]) -> Iterator
         run: what the submission gave.
         earned: what each exercise with points gave where it ran by itself.
     """
-    key, code = run.submission.lesson.key, [cell.source for cell in run.notebook.code]
-    reader = CodeReader(code, [cell.source for cell in run.notebook.own], key.source.modules)
+    key = run.submission.lesson.key
     for exercise, alone in earned.items():
+        cells = above_check(run.notebook.code, exercise)  # those that have run for it, and no others
+        code = [cell.source for cell in cells]
+        reader = CodeReader(code, [cell.source for cell in cells if cell.own], key.source.modules)
         if why := question_about(run, exercise, alone, reader):
             yield f"look at {exercise}: {why}"
         elif named := found_in(key.shortcuts, exercise, code):

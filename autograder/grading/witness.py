@@ -69,33 +69,30 @@ class Witness:
         self._stack.close()
 
 
-def above_check(code: Iterable[Cell], exercise: str) -> list[tuple[Code, bool]]:
-    """Return the code above an exercise's check: what comes later may give its names another meaning.
+def above_check(code: Iterable[Cell], exercise: str) -> list[Cell]:
+    """Return the cells above an exercise's check that are no checks: later ones may give its names another meaning.
 
     Args:
         code: the notebook's cells that run.
         exercise: its name.
-
-    Returns:
-        Of each cell the source, and whether it is the course's own and runs whole.
     """
     above = takewhile(lambda cell: cell.role is not Role.CHECK or cell.exercise != exercise, code)
-    return [(cell.source, cell.role is Role.LOCKED) for cell in above if cell.role is not Role.CHECK]
+    return [cell for cell in above if cell.role is not Role.CHECK]
 
 
-def run_alone(session: SandboxSession, exercise: str, cells: Collection[tuple[Code, bool]]) -> None:
+def run_alone(session: SandboxSession, exercise: str, cells: Collection[Cell]) -> None:
     """Run what an exercise leads to.
 
     Args:
         session: the process.
         exercise: its name.
-        cells: the notebook's code in order, each with whether it is the course's own and runs whole.
+        cells: the notebook's code in order. The course's own runs whole.
     """
-    reached = {id(node) for node in reachable(["", *(source for source, _ in cells)], exercise)}
-    for source, whole in cells:
-        if whole:
-            session.run(source)
-        elif part := part_of(source, reached):
+    reached = {id(node) for node in reachable(["", *(cell.source for cell in cells)], exercise)}
+    for cell in cells:
+        if cell.role is Role.LOCKED:
+            session.run(cell.source)
+        elif part := part_of(cell.source, reached):
             session.run(part, translated=True)  # this is what is read
 
 

@@ -27,8 +27,20 @@ from .ordinary import (
     SHOWING,
     Paths,
 )
-from .private import OwnClasses, body_of, is_own, is_private, methods_of, own_classes, with_another_self
-from .syntax import Path, as_code, bound_at, called, imported, is_self, reachable, wanted_by
+from .private import FUNCTIONS, OwnClasses, body_of, is_own, is_private, methods_of, own_classes, with_another_self
+from .syntax import (
+    Path,
+    as_code,
+    bound_at,
+    bound_by_loops,
+    called,
+    imported,
+    is_self,
+    names_read,
+    reachable,
+    root_of,
+    wanted_by,
+)
 
 PLAIN_KEYWORDS = frozenset({"map_location", "mmap_mode", "number", "repeat", "weights_only"})
 MOST_SHOWN = 80  # characters of a word
@@ -114,7 +126,8 @@ def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths, classes: OwnCl
         ordinary_paths: says where paths lead, and knows the modules that it may use.
         classes: one's own.
     """
-    parts, outside, modules = list(ast.walk(node)), wanted_by(node), ordinary_paths.modules
+    # a loop's own name is a module's, too, where a function in the loop reads it
+    parts, outside, modules = list(ast.walk(node)), wanted_by(node) | bound_by_loops(node), ordinary_paths.modules
     names = with_renamed(parts, {name: names[name] for name in outside if name in names})
     fields = {id(statement) for part in parts for statement in body_of(part)}
     followed = {id(inner) for part in parts if id(part) not in fields for inner in followed_in(part)}
@@ -137,11 +150,15 @@ def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths, classes: OwnCl
         if isinstance(part, ast.Name) and part.id in outside and id(call) not in described:
             yield from (part.id,) if is_asked_about(part.id, call, loops, modules) else ()
         yield from chain(set_in_module(part, names), unseen_in(part))
+        if isinstance(part, ast.Attribute) and id(part) in classes.inherited:
+            yield part.attr
+        if isinstance(part, ast.Name) and part.id.startswith("__") and not part.id.endswith("__"):
+            yield part.id  # in a class, it is another name
         leading += [word for word, owner in reached if word in LEADING and owner and not path_of(owner, names)]
         for word, owner in reached:
             owned = f"{getattr(owner, 'id', '')}.{word}" in classes.methods
             taken = is_taken(part, word, owner, id(part) in bases, id(part) in described)
-            if (taken and not owned) or is_inherited(word, owner, classes):
+            if taken and not owned:
                 yield word
     yield from leading
 
@@ -160,12 +177,6 @@ def is_taken(part: ast.AST, word: str, owner: ast.AST | None, of_base: bool, is_
         return False
     borrowed = word in CALLED and not of_base and is_borrowed(part, owner)
     return borrowed or (is_private(word, owner) and not (word == "__class__" and is_described))
-
-
-def is_inherited(word: str, owner: ast.AST | None, classes: OwnClasses) -> bool:
-    """Say whether a private name of one's own object is not one's own: then a library's class has it."""
-    private = word.startswith("_") and not word.endswith("__") and word not in DESCRIBING
-    return private and owner is not None and is_own(owner) and word not in classes.fields
 
 
 def bound_outside_classes(node: ast.AST) -> Iterator[str]:
@@ -225,11 +236,11 @@ def described_by(part: ast.AST) -> Iterator[ast.AST]:
     asks_for_name = False
     if isinstance(part, ast.Attribute) and part.attr in DESCRIBING:
         values = [part.value]
-    elif isinstance(part, ast.Compare):
-        asks_for_name = isinstance(part.left, ast.Constant) and all(
-            isinstance(op, ast.In | ast.NotIn) for op in part.ops
-        )
-        values = [part.left, *part.comparators]
+    elif isinstance(part, ast.Compare) and len(part.ops) == 1:
+        sides = [part.left, *part.comparators]
+        asks_for_name = isinstance(part.left, ast.Constant) and isinstance(part.ops[0], ast.In | ast.NotIn)
+        asks_nobody = isinstance(part.ops[0], ast.Is | ast.IsNot)  # others ask the other side's own methods
+        values = [one for one, other in (sides, sides[::-1]) if asks_nobody or asks_for_name or is_usual_class(other)]
     elif isinstance(part, ast.FormattedValue | ast.Expr):
         values = getattr(part.value, "elts", [part.value])
     elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in SHOWING:
@@ -239,6 +250,16 @@ def described_by(part: ast.AST) -> Iterator[ast.AST]:
         names = called(value) in ("globals", "locals") and (asks_for_name or called(part) == "print")
         if one or isinstance(value, ast.Attribute) or names:
             yield value
+
+
+def is_usual_class(node: ast.AST) -> bool:
+    """Say whether an expression is a built-in's name, one from PyTorch or NumPy, another object's class, or several."""
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return all(map(is_usual_class, node.elts))
+    known = isinstance(node, ast.Attribute) and root_of(node) in ("torch", "nn", "np", "numpy")
+    return (
+        known or is_builtin(node) or (called(node) == "type" and isinstance(node, ast.Call) and has_one_argument(node))
+    )
 
 
 def is_shown(part: ast.AST, call: ast.Call | None, word: str, in_head: bool) -> bool:
@@ -331,16 +352,32 @@ def texts_of(node: ast.AST, loops: Mapping[str, Sequence[str]]) -> Sequence[str]
     return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
 
 
-def loop_texts(parts: Iterable[ast.AST]) -> dict[str, list[str]]:
-    """Return the texts of names that nothing binds but loops over a few texts that are written out."""
-    bound, found = Counter[str](), dict[str, list[list[str]]]()
+def loop_texts(parts: Sequence[ast.AST]) -> dict[str, list[str]]:
+    """Return the texts of names that nothing binds, and nothing reads, but loops over a few that are written out.
+
+    Args:
+        parts: a statement and all that is in it.
+    """
+    bound, read, found = Counter[str](), Counter(names_read(parts[0])), dict[str, list[list[str]]]()
+    inside = Counter[str]()
     for part in parts:
         bound.update(bound_at(part))
-        for target, values in columns_of(part) if isinstance(part, ast.For | ast.comprehension) else ():
+    for loop in parts:
+        around = list(comprehended_in(loop))
+        for target, values in chain.from_iterable(map(columns_of, around)):
             texts = [text for value in values[:MOST_STEPS] if isinstance(text := getattr(value, "value", None), str)]
             if isinstance(target, ast.Name) and len(texts) == len(values):
                 found.setdefault(target.id, []).append(texts)
-    return {name: [*chain(*texts)] for name, texts in found.items() if len(texts) == bound[name] <= MOST_STEPS}
+                inside[target.id] += Counter(names_read(loop))[target.id]
+    plain = {name: texts for name, texts in found.items() if len(texts) == bound[name] <= MOST_STEPS}
+    return {name: [*chain(*texts)] for name, texts in plain.items() if inside[name] == read[name]}
+
+
+def comprehended_in(node: ast.AST) -> Iterator[ast.For | ast.comprehension]:
+    """Yield the loops that a node is: a `for` without functions of its own, or those of a comprehension."""
+    if isinstance(node, ast.For) and not any(isinstance(part, FUNCTIONS) for part in ast.walk(node)):
+        yield node
+    yield from getattr(node, "generators", ())
 
 
 def columns_of(loop: ast.For | ast.comprehension) -> Iterator[tuple[ast.AST, Sequence[ast.AST | None]]]:

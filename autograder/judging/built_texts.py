@@ -62,7 +62,9 @@ def shown_by(part: ast.AST) -> Sequence[ast.AST]:
         case ast.JoinedStr(values=values):
             return [value for value in values if isinstance(value, ast.Constant)]
         case ast.Compare(left=left, comparators=others):
-            return [each for each in (left, *others) if isinstance(each, ast.Attribute) or is_plain_text(each)]
+            sides = (left, *others)
+            written = all(isinstance(each, ast.Constant | ast.Attribute) or is_plain_text(each) for each in sides)
+            return [each for each in sides if isinstance(each, ast.Attribute) or (written and is_plain_text(each))]
     return []
 
 

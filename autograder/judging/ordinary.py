@@ -47,13 +47,13 @@ stft tensor tensordot typename unique unique_consecutive unravel_index use_deter
 )  # beside its operators, types and numbers: PyTorch has classes that switch the record off, or run things in threads
 RUN_TEXTS = listed("""
 __future__.barry_as_FLUFL contextlib.redirect_stderr contextlib.redirect_stdout copy.dispatch_table
-dataclasses.dataclass dataclasses.make_dataclass enum.global_enum functools.singledispatch
-functools.singledispatchmethod functools.update_wrapper functools.wraps inspect.signature logging.captureWarnings
-logging.config logging.currentframe logging.handlers logging.setLoggerClass logging.setLogRecordFactory
-matplotlib.backends matplotlib.sphinxext matplotlib.testing numpy.info numpy.load operator.attrgetter
-operator.methodcaller pandas.eval pandas.read_pickle PIL.ImageMath sklearn.utils string.Formatter timeit.repeat
-timeit.timeit torch.autograd.graph torch.autograd.profiler_util torch.cuda.CUDAPluggableAllocator torch.load
-torch.random typing.get_type_hints unittest.mock
+dataclasses.dataclass dataclasses.make_dataclass enum.global_enum enum.pickle_by_enum_name enum.pickle_by_global_name
+enum.property functools.singledispatch functools.singledispatchmethod functools.update_wrapper functools.wraps
+inspect.signature logging.captureWarnings logging.config logging.currentframe logging.handlers logging.setLoggerClass
+logging.setLogRecordFactory matplotlib.backends matplotlib.sphinxext matplotlib.testing numpy.info numpy.load
+numpy.test operator.attrgetter operator.methodcaller pandas.eval pandas.read_pickle PIL.ImageMath sklearn.utils
+string.Formatter timeit.repeat timeit.timeit torch.autograd.graph torch.autograd.profiler_util
+torch.cuda.CUDAPluggableAllocator torch.load torch.random typing.get_type_hints unittest.mock
 """)  # in those modules, what finds or runs something that a text names, knows how inputs were drawn, or keeps hooks
 LEADING = listed("""
 asyncio autograder builtins concurrent ctypes gc importlib inspect joblib multiprocessing os pickle subprocess sys
@@ -176,9 +176,10 @@ def is_at_home(module: str, name: str, modules: Collection[str]) -> bool:
 
     A module's names are not only its own. Classes of classes are nobody's: they make a class of what texts name.
     """
-    value = vars(sys.modules[module]).get(name) if is_known(module) else None
+    names = vars(sys.modules[module]) if is_known(module) else {}
+    value = names.get(name)
     if not isinstance(value, type | types.FunctionType):
-        return True
+        return name in names or not names or "__getattr__" in names  # what it has not, somebody has put there
     if isinstance(value, type) and issubclass(value, Exception):
         return True
     home = value.__module__.removeprefix("_")

@@ -6,17 +6,18 @@ import ast
 import re
 import types
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from torch import Tensor
 
 from .ordinary import CALLED, DESCRIBING, SHELLS, SHOWING, listed
-from .syntax import bound_at, bound_by, called, is_self, root_of
+from .syntax import bound_at, bound_by, called, imported, is_self, root_of
 
 RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType)
 FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if re.match("(f|gi|cr|ag|tb|co)_", name)}
 UNSEEN = {name for name in dir(Tensor) if name.startswith("_make_")}  # tensors of a class that hides what runs
+UNSEEN |= {"register", "grad_fn", "next_functions"}  # what a class counts as; derivatives by hand
 UNSEEN |= {"bltns", "currentframe", "obj", "_evaluate", *SHELLS}  # lead to a frame or a module; run a text
 UNSEEN |= listed("""
 register_hook register_prehook register_multi_grad_hook register_post_accumulate_grad_hook saved_tensors_hooks metadata
@@ -41,7 +42,8 @@ class OwnClasses:
         private: those of their methods that use a private name of their object, and need it to be theirs.
         escape: whether a class may be the value of any expression.
         methods: all that they define, such as `Kind._method`, where nothing else has the class's name.
-        fields: the private names that they define, or set in their objects. Others are a library's.
+        inherited: where a class uses a private name of its object that no class of one's own in its line defines or
+            sets: it is a library's. The attributes' identities.
         bound: what the submission gives a meaning itself, so that a decorator of this name may be anything.
     """
 
@@ -49,7 +51,7 @@ class OwnClasses:
     private: frozenset[str]
     escape: bool
     methods: frozenset[str]
-    fields: frozenset[str]
+    inherited: frozenset[int]
     bound: frozenset[str]
 
 
@@ -63,9 +65,33 @@ def own_classes(nodes: Collection[ast.stmt], own: Collection[ast.stmt]) -> OwnCl
     defined = (f"{kind.name}.{m.name}" for kind in classes if bound[kind.name] == 1 for m in methods_of(kind))
     own_ones = frozenset(name for name in defined if name.split(".")[1] not in (*UNSEEN, *dir(Tensor)))
     escape = bool(private) and any(is_given_away(node, names) for node in own)
-    fields = frozenset(name for kind in classes for name in fields_of(kind))
-    meanings = [bound_by(node) for node in own if not isinstance(node, ast.Import | ast.ImportFrom)]
-    return OwnClasses(names, private, escape, own_ones, fields, frozenset().union(*meanings))
+    inherited = frozenset(id(part) for kind in classes for part in inherited_in(kind, classes))
+    return OwnClasses(names, private, escape, own_ones, inherited, frozenset(meanings_in(own)))
+
+
+def meanings_in(nodes: Iterable[ast.stmt]) -> Iterator[str]:
+    """Yield the names that code binds, but for what it imports under its own name."""
+    for node in nodes:
+        renamed = {name for name, path in imported(node).items() if path[-1] != name}
+        yield from renamed if isinstance(node, ast.Import | ast.ImportFrom) else bound_by(node)
+
+
+def inherited_in(kind: ast.ClassDef, classes: Iterable[ast.ClassDef]) -> Iterator[ast.Attribute]:
+    """Yield where a class uses a private name of its object that neither it nor an own class above it defines."""
+    line, fields = {kind.name}, set[str]()
+    for _ in classes:  # often enough: each of them is above it or not
+        above = [each for each in classes if each.name in line]
+        line |= {base.id for each in above for base in each.bases if isinstance(base, ast.Name)}
+    for each in (each for each in classes if each.name in line):
+        fields.update(fields_of(each))
+    for part in ast.walk(kind):
+        if isinstance(part, ast.Attribute) and is_own(part.value) and is_single(part.attr) and part.attr not in fields:
+            yield part
+
+
+def is_single(name: str) -> bool:
+    """Say whether a name is private to whoever defined it: not one of the language's."""
+    return name.startswith("_") and not name.endswith("__") and name not in DESCRIBING
 
 
 def fields_of(kind: ast.ClassDef) -> Iterator[str]:
@@ -80,16 +106,19 @@ def with_another_self(node: ast.stmt, classes: OwnClasses) -> Iterator[str]:
     """Yield methods of one's own that are taken from their class, and what another `self` has than a method's."""
     parts = list(ast.walk(node))
     methods = [method for part in parts for method in methods_of(part)]
-    first = {id(method.args.args[0]) for method in methods if method.args.args and gives_self(method, classes.bound)}
+    given = [(method, [*method.args.posonlyargs, *method.args.args]) for method in methods]
+    first = {id(arguments[0]) for method, arguments in given if arguments and gives_self(method, classes.bound)}
     others = [part for part in parts if id(part) not in first and not OWN.isdisjoint(bound_at(part))]
     with_self = {id(part.func) for part in parts if isinstance(part, ast.Call) and part.args and is_self(part.args[0])}
     for part in parts:
+        if called(part) == "getattr" and isinstance(part, ast.Call):
+            yield from classes.private.intersection(str(getattr(text, "value", "")) for text in part.args[1:])
         if isinstance(part, ast.ClassDef):
             yield from {method.name for method in methods_of(part)}.intersection(called_in_body(part))
         if not isinstance(part, ast.Attribute):
             continue
         kind = getattr(part.value, "id", "")
-        taken = not is_own(part.value) if classes.escape else kind in classes.names
+        taken = kind != "self" if classes.escape else kind in {*classes.names, "cls"}
         if taken and part.attr in classes.private and id(part) not in with_self:
             yield f"{kind}.{part.attr}".strip(".")
         if others and uses_private(part, node):
@@ -129,7 +158,7 @@ def gives_self(method: ast.FunctionDef, bound: Collection[str]) -> bool:
         bound: names with another meaning than usual.
     """
     heads = [getattr(decorator, "func", decorator) for decorator in method.decorator_list]
-    return all(decorator_name(head) in AROUND_METHODS and root_of(head) not in bound for head in heads)
+    return all(decorator_name(head) in AROUND_METHODS and root_of(head) not in {*bound, ""} for head in heads)
 
 
 def decorator_name(decorator: ast.expr) -> str:

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from .operators import AND_MORE, CALLER, FOR_NUMPY, LATER
-from .syntax import called, defined_in, reachable, words_of
+from .syntax import as_code, called, reachable, words_of
 from .values import Outcome, Returned
 from .verdict import Failure, Verdict
 
@@ -119,7 +119,8 @@ def found_in(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str
     """
     bans = bans_of(shortcuts, exercise)
     nodes = reachable(["", *sources], exercise, given=False) if any(ban.names for ban in bans) else []
-    own = set().union(*map(defined_in, sources)) if nodes else set()
+    codes = [as_code(source) for source in sources] if nodes else []
+    own = set().union(*(code.defined.difference(code.imports) for code in codes))
     methods = {part.name for node in nodes for part in methods_in(node)}
     for ban in bans:
         hits = [name for name in ban.names if any(uses(node, name, own, methods) for node in nodes)]

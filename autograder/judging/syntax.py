@@ -200,9 +200,11 @@ def outside_names(node: ast.stmt) -> frozenset[str]:
 
 
 def bound_by_loops(node: ast.stmt) -> set[str]:
-    """Return the names that a statement reads nowhere but in loops that bind them."""
+    """Return the names that a statement reads nowhere but in loops that bind them; it has no scope but its own."""
+    parts = list(ast.walk(node))
     read, bound = Counter(names_read(node)), set[str]()
-    for loop in (part for part in ast.walk(node) if isinstance(part, ast.For)):
+    scopes = (*NAMED[:3], ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    for loop in (part for part in parts if isinstance(part, ast.For) and not any(isinstance(p, scopes) for p in parts)):
         inside = Counter(name for statement in loop.body for name in names_read(statement))
         bound |= {name for part in ast.walk(loop.target) for name in bound_at(part) if inside[name] == read[name]}
     return bound

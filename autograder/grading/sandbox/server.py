@@ -31,7 +31,7 @@ from ...judging.black_box import black_boxes_in
 from ...judging.check import Check, checks_in, laws_in, load_module
 from ...judging.intact import remember_classes
 from ...judging.modules import importable
-from ...judging.operators import noticing
+from ...judging.operators import FunctionRecorder, OperatorRecorder, noticing
 from ...judging.threads import watch_threads
 from ...judging.trial import Trials
 from ...judging.values import Outcome, Raised, Returned, text_of_error
@@ -40,6 +40,7 @@ from .codec import pack, pack_answer, pack_call, pack_outcome, unpack, unpack_an
 from .limits import Limits
 from .not_graded import refuse_input, replace_what_is_not_run
 from .shell import TOO_MUCH, GradingShell
+from .texts import refuse_texts
 
 NO_SUCH_NAME = "NotDefined"
 LONGEST_TRIAL = 0.5  # seconds of processor time; one that is still in a call of C by then ends its process
@@ -59,7 +60,7 @@ def main(descriptor: int) -> None:
 def initialize() -> None:
     """Begin as every submission does, whatever the backend: one thread, no denormals, the same random numbers."""
     replace_what_is_not_run()
-    remember_classes(socket.socket)
+    remember_classes(socket.socket, FunctionRecorder, OperatorRecorder, Check, Returned)
     watch_threads()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
@@ -159,6 +160,8 @@ def redirect_standard_streams() -> None:
 
 def run_cell(shell: Any, request: dict[str, Any], _channel: socket.socket) -> bytes:
     """Run one cell and return its outputs as a message."""
+    if request["translated"]:
+        refuse_texts()
     try:
         outputs = shell.run(request["source"], request["output_bytes"], translated=request["translated"])
         count = shell.execution_count - 1
