@@ -12,7 +12,8 @@ from textwrap import indent
 import pytest
 
 from autograder.judging import ordinary
-from autograder.judging.allowed import CodeReader, columns_of
+from autograder.judging.allowed import CodeReader
+from autograder.judging.built_texts import columns_of
 from autograder.judging.names import binding_in
 from autograder.judging.ordinary import MODULES, Paths
 from autograder.judging.private import called_in_body
@@ -182,8 +183,8 @@ def test_what_an_object_holds_counts_however_it_was_put_there(put: str) -> None:
         ("def attend(q): return torch.jit.script(q)", "torch.jit.script"),
         ("import typing as _T__t\nclass T:\n    def f(self): return __t.get_type_hints(q)\nattend = T", "__t"),
         (
-            "for typing in [1]:\n    def f(): return typing.Any\nimport typing\ndef attend(q): return f()",
-            "a name of two",
+            "for typing in [1]:\n    def f(): typing.get_type_hints(f)\nimport typing\ndef attend(q): return f()",
+            "typing.get_type_hints",
         ),
         ("class S: pass\nseen = S()\ndef attend(q): return 'a' in globals() in seen", "globals"),
         ("class S: pass\nseen = S()\ndef attend(q): return type(q) == seen", "type"),

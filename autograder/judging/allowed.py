@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, starmap
+from itertools import chain
 
 from ..errors import escaped
-from .built_texts import texts_in
-from .names import MOST_STEPS, Names, binding_in, brought, names_in_module, only_name, path_of, with_renamed
+from .built_texts import loop_texts, texts_in
+from .names import Names, binding_in, brought, names_in_module, only_name, path_of, with_renamed
 from .ordinary import (
     ASKED_ABOUT,
     BY_NAME,
@@ -27,7 +26,7 @@ from .ordinary import (
     SHOWING,
     Paths,
 )
-from .private import FUNCTIONS, OwnClasses, body_of, is_own, is_private, methods_of, own_classes, with_another_self
+from .private import OwnClasses, body_of, is_own, is_private, methods_of, own_classes, with_another_self
 from .syntax import (
     Path,
     as_code,
@@ -36,7 +35,6 @@ from .syntax import (
     called,
     imported,
     is_self,
-    names_read,
     reachable,
     root_of,
     wanted_by,
@@ -149,11 +147,7 @@ def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths, classes: OwnCl
                 yield word
         if isinstance(part, ast.Name) and part.id in outside and id(call) not in described:
             yield from (part.id,) if is_asked_about(part.id, call, loops, modules) else ()
-        yield from chain(set_in_module(part, names), unseen_in(part))
-        if isinstance(part, ast.Attribute) and id(part) in classes.inherited:
-            yield part.attr
-        if isinstance(part, ast.Name) and part.id.startswith("__") and not part.id.endswith("__"):
-            yield part.id  # in a class, it is another name
+        yield from chain(set_in_module(part, names), unseen_in(part), not_as_written(part, classes))
         leading += [word for word, owner in reached if word in LEADING and owner and not path_of(owner, names)]
         for word, owner in reached:
             owned = f"{getattr(owner, 'id', '')}.{word}" in classes.methods
@@ -195,6 +189,14 @@ def unseen_in(part: ast.AST) -> Iterator[str]:
         yield from (name for name in part.names if name.startswith("__"))  # in a class, it has another name outside
     if any(isinstance(statement, ast.Import | ast.ImportFrom) for statement in body_of(part)):
         yield "import in a class"  # a module becomes a field, and where fields lead nobody follows
+
+
+def not_as_written(part: ast.AST, classes: OwnClasses) -> Iterator[str]:
+    """Yield a private name that stands for something else than its code shows: a library's, or in a class another."""
+    if isinstance(part, ast.Attribute) and id(part) in classes.inherited:
+        yield part.attr
+    if isinstance(part, ast.Name) and part.id.startswith("__") and not part.id.endswith("__"):
+        yield part.id
 
 
 def set_in_module(part: ast.AST, names: Names) -> Iterator[str]:
@@ -350,49 +352,3 @@ def texts_of(node: ast.AST, loops: Mapping[str, Sequence[str]]) -> Sequence[str]
     if isinstance(node, ast.Name):
         return loops.get(node.id, ())
     return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
-
-
-def loop_texts(parts: Sequence[ast.AST]) -> dict[str, list[str]]:
-    """Return the texts of names that nothing binds, and nothing reads, but loops over a few that are written out.
-
-    Args:
-        parts: a statement and all that is in it.
-    """
-    bound, read, found = Counter[str](), Counter(names_read(parts[0])), dict[str, list[list[str]]]()
-    inside = Counter[str]()
-    for part in parts:
-        bound.update(bound_at(part))
-    for loop in parts:
-        around = list(comprehended_in(loop))
-        for target, values in chain.from_iterable(map(columns_of, around)):
-            texts = [text for value in values[:MOST_STEPS] if isinstance(text := getattr(value, "value", None), str)]
-            if isinstance(target, ast.Name) and len(texts) == len(values):
-                found.setdefault(target.id, []).append(texts)
-                inside[target.id] += Counter(names_read(loop))[target.id]
-    plain = {name: texts for name, texts in found.items() if len(texts) == bound[name] <= MOST_STEPS}
-    return {name: [*chain(*texts)] for name, texts in plain.items() if inside[name] == read[name]}
-
-
-def comprehended_in(node: ast.AST) -> Iterator[ast.For | ast.comprehension]:
-    """Yield the loops that a node is: a `for` without functions of its own, or those of a comprehension."""
-    if isinstance(node, ast.For) and not any(isinstance(part, FUNCTIONS) for part in ast.walk(node)):
-        yield node
-    yield from getattr(node, "generators", ())
-
-
-def columns_of(loop: ast.For | ast.comprehension) -> Iterator[tuple[ast.AST, Sequence[ast.AST | None]]]:
-    """Yield what a loop over a list that is written out gives to each of its names."""
-    yield from columns(loop.target, loop.iter)
-
-
-def columns(target: ast.AST, rows: ast.AST) -> Iterator[tuple[ast.AST, Sequence[ast.AST | None]]]:
-    """Yield what a name, or each of several ones, is given one after another, also by `enumerate` and `zip`."""
-    together = {"enumerate": [rows, *getattr(rows, "args", [])[:1]], "zip": getattr(rows, "args", [])}
-    names = getattr(target, "elts", [])
-    if called(rows) in together and names:
-        yield from chain(*starmap(columns, zip(names, together[called(rows)], strict=False)))
-        return
-    values = getattr(rows, "elts", [None])
-    yield target, values
-    for n, name in enumerate(names if len(values) <= MOST_STEPS else ()):
-        yield name, [row.elts[n] if isinstance(row, ast.Tuple) and n < len(row.elts) else None for row in values]

@@ -1,15 +1,18 @@
-"""Texts that code puts together, or that name what is private: no reader sees what a library finds by them."""
+"""Texts that code puts together, hands over in loops, or that name what is private: a library may find by them."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain, starmap
 from typing import Any, TypeGuard
 
+from .names import MOST_STEPS
 from .ordinary import CALLED, DESCRIBING, listed
-from .private import FRAMES, is_own, is_private
-from .syntax import called
+from .private import FRAMES, FUNCTIONS, is_own, is_private
+from .syntax import bound_at, called, names_read
 
 BUILT = "texts put together"
 METHODS = listed("""
@@ -120,3 +123,49 @@ def puts_together(part: ast.AST) -> bool:
 def is_text(node: ast.AST) -> bool:
     """Say whether an expression is a text that is written out, also one with values in it."""
     return isinstance(node, ast.JoinedStr) or isinstance(getattr(node, "value", None), str)
+
+
+def loop_texts(parts: Sequence[ast.AST]) -> dict[str, list[str]]:
+    """Return the texts of names that nothing binds, and nothing reads, but loops over a few that are written out.
+
+    Args:
+        parts: a statement and all that is in it.
+    """
+    bound, read, found = Counter[str](), Counter(names_read(parts[0])), dict[str, list[list[str]]]()
+    inside = Counter[str]()
+    for part in parts:
+        bound.update(bound_at(part))
+    for loop in parts:
+        around = list(comprehended_in(loop))
+        for target, values in chain.from_iterable(map(columns_of, around)):
+            texts = [text for value in values[:MOST_STEPS] if isinstance(text := getattr(value, "value", None), str)]
+            if isinstance(target, ast.Name) and len(texts) == len(values):
+                found.setdefault(target.id, []).append(texts)
+                inside[target.id] += Counter(names_read(loop))[target.id]
+    plain = {name: texts for name, texts in found.items() if len(texts) == bound[name] <= MOST_STEPS}
+    return {name: [*chain(*texts)] for name, texts in plain.items() if inside[name] == read[name]}
+
+
+def comprehended_in(node: ast.AST) -> Iterator[ast.For | ast.comprehension]:
+    """Yield the loops that a node is: a `for` without functions of its own, or those of a comprehension."""
+    if isinstance(node, ast.For) and not any(isinstance(part, FUNCTIONS) for part in ast.walk(node)):
+        yield node
+    yield from getattr(node, "generators", ())
+
+
+def columns_of(loop: ast.For | ast.comprehension) -> Iterator[tuple[ast.AST, Sequence[ast.AST | None]]]:
+    """Yield what a loop over a list that is written out gives to each of its names."""
+    yield from columns(loop.target, loop.iter)
+
+
+def columns(target: ast.AST, rows: ast.AST) -> Iterator[tuple[ast.AST, Sequence[ast.AST | None]]]:
+    """Yield what a name, or each of several ones, is given one after another, also by `enumerate` and `zip`."""
+    together = {"enumerate": [rows, *getattr(rows, "args", [])[:1]], "zip": getattr(rows, "args", [])}
+    names = getattr(target, "elts", [])
+    if called(rows) in together and names:
+        yield from chain(*starmap(columns, zip(names, together[called(rows)], strict=False)))
+        return
+    values = getattr(rows, "elts", [None])
+    yield target, values
+    for n, name in enumerate(names if len(values) <= MOST_STEPS else ()):
+        yield name, [row.elts[n] if isinstance(row, ast.Tuple) and n < len(row.elts) else None for row in values]
