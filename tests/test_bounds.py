@@ -166,7 +166,7 @@ def test_code_is_parsed_once_however_often_it_is_asked_for(monkeypatch) -> None:
     monkeypatch.setattr(syntax, "read_statements", lambda source: (parsed.append(source), [])[1])
     source = Code("x = 1")
     for _ in range(3):
-        syntax.parsed(source), syntax.defined_in(source), syntax.top_level_names(source)
+        syntax.parsed(source), syntax.as_code(source).defined, syntax.top_level_names(source)
     assert parsed == ["x = 1"]
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from ..judging.case import Explanation
 from ..judging.diagnose import explanations
+from ..judging.shortcuts import barred
 from ..judging.verdict import Verdict
-from .grade import apply_shortcuts, verdict_of
+from .grade import shortcut_of, verdict_of
 from .repair import repair_submission
 from .running import ran
 from .submission import Submission
@@ -19,8 +20,8 @@ def explained(submission: Submission, exercise: str) -> tuple[Verdict, list[tupl
     with ran(notebook, submission) as run, run.runner.trials(exercise) as trial:
         verdict = verdict_of(run, exercise, trial)
         said = list(explanations(verdict.case)) if verdict.case else []
-        seen = {exercise: run.witness.outcomes(exercise)} if verdict.points else {}
-        return apply_shortcuts(run, verdict, seen)[0], said
+        short = shortcut_of(run, exercise, run.witness.outcomes(exercise) if verdict.points else {})
+        return barred(verdict, *short) if short and verdict.started else verdict, said
 
 
 def lines_about(verdict: Verdict, explanations: Sequence[tuple[str, Explanation]]) -> Iterator[str]:

@@ -96,9 +96,9 @@ def judge_exercises(run: Run) -> None:
     seen = {exercise: run.witness.outcomes(exercise) for exercise in earned}
     for cell in checks:
         exercise = cell.exercise
-        visible, _ = apply_shortcuts(run, judged[exercise][0], seen)
-        verdict, flag = apply_shortcuts(run, judged[exercise][1], seen)
-        flags += [flag] if flag else []
+        short = shortcut_of(run, exercise, seen.get(exercise, {}))
+        visible, verdict = (barred(each, *short) if short and each.started else each for each in judged[exercise])
+        flags += [f"{exercise} uses {short[0]}"] if short and verdict.started else []
         if verdict.failure and verdict.failure.problem:
             flags.append(f"explaining failed: {exercise}, {verdict.failure.problem}")
             LOG.error("%s, seed %d: explaining failed: %s", exercise, run.submission.seed, verdict.failure.problem)
@@ -177,12 +177,10 @@ def summary_while_open(verdict: Verdict, shown: Verdict) -> dict[str, Any]:
     return {"open": {"told": shown.failure.message, "card": card_of(shown)}}
 
 
-def apply_shortcuts(run: Run, verdict: Verdict, seen: Mapping[str, Mapping[str, Outcome]]) -> tuple[Verdict, str]:
-    """Return the verdict without points where a shortcut was used, and what the instructor should know, or ''."""
-    shortcuts, exercise = run.submission.lesson.key.shortcuts, verdict.exercise
+def shortcut_of(run: Run, exercise: str, seen: Mapping[str, Outcome]) -> tuple[str, str] | None:
+    """Return the ready-made function that costs an exercise its points, and why it does; None where there is none."""
     sources = [cell.source for cell in above_check(run.notebook.code, exercise)]
-    short = barred_by(shortcuts, exercise, sources, seen.get(exercise, {}).values())
-    return (barred(verdict, *short), f"{exercise} uses {short[0]}") if short and verdict.started else (verdict, "")
+    return barred_by(run.submission.lesson.key.shortcuts, exercise, sources, seen.values())
 
 
 def questions(run: Run, earned: Mapping[str, Mapping[str, Outcome]]) -> Iterator[str]:

@@ -40,10 +40,8 @@ from .syntax import (
     wanted_by,
 )
 
-PLAIN_KEYWORDS = frozenset({"map_location", "mmap_mode", "number", "repeat", "weights_only"})
 MOST_SHOWN = 80  # characters of a word
-UNITTESTS = "unittest.main"
-IN_HEADS = ("dataclasses.dataclass", "contextlib.redirect_")
+IN_HEADS = ("dataclasses.dataclass",)
 ANYWHERE = frozenset(dir(builtins)).union(["display", "In", "Out", "_", "__"])  # names that no cell defines
 TRUSTED = BY_NAME.union(SHOWING, ("dir", "enumerate", "help", "zip"))  # built-ins, by what they do with what they get
 
@@ -146,7 +144,7 @@ def words_in(node: ast.stmt, names: Names, ordinary_paths: Paths, classes: OwnCl
             if not ordinary or (module and value and id(part) not in followed):
                 yield word
         if isinstance(part, ast.Name) and part.id in outside and id(call) not in described:
-            yield from (part.id,) if is_asked_about(part.id, call, loops, modules) else ()
+            yield from (part.id,) if is_asked_about(part.id, call, loops) else ()
         yield from chain(set_in_module(part, names), unseen_in(part), not_as_written(part, classes))
         leading += [word for word, owner in reached if word in LEADING and owner and not path_of(owner, names)]
         for word, owner in reached:
@@ -217,12 +215,8 @@ def is_builtin(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id in dir(builtins)
 
 
-def is_asked_about(
-    name: str, call: ast.Call | None, loops: Mapping[str, Sequence[str]], modules: Collection[str]
-) -> bool:
+def is_asked_about(name: str, call: ast.Call | None, loops: Mapping[str, Sequence[str]]) -> bool:
     """Say whether a built-in runs a text, or reaches for what its call does not show."""
-    if call and name == "vars":
-        return not has_one_argument(call) or "call:vars" not in modules
     return name in ASKED_ABOUT or (name in BY_NAME and not (call and any(reached_for(call, loops))))
 
 
@@ -258,26 +252,15 @@ def is_usual_class(node: ast.AST) -> bool:
     """Say whether an expression is a built-in's name, one from PyTorch or NumPy, another object's class, or several."""
     if isinstance(node, ast.Tuple | ast.List | ast.Set):
         return all(map(is_usual_class, node.elts))
-    known = isinstance(node, ast.Attribute) and root_of(node) in ("torch", "nn", "np", "numpy")
-    return (
-        known or is_builtin(node) or (called(node) == "type" and isinstance(node, ast.Call) and has_one_argument(node))
-    )
+    if isinstance(node, ast.Call):
+        return called(node) == "type" and has_one_argument(node)
+    return is_builtin(node) or (isinstance(node, ast.Attribute) and root_of(node) in ("torch", "nn", "np", "numpy"))
 
 
 def is_shown(part: ast.AST, call: ast.Call | None, word: str, in_head: bool) -> bool:
     """Say whether something that is ordinary in such a call alone is in one, or imported for one."""
-    if word == UNITTESTS:  # it finds a module by a text, and gives it
-        return call is not None and not call.args and {each.arg for each in call.keywords} <= {"argv", "exit"}
-    return isinstance(part, ast.ImportFrom) or (in_head if word.startswith(IN_HEADS) else is_plain(call, word))
-
-
-def is_plain(call: ast.Call | None, word: str) -> bool:
-    """Say whether a call of a function that can run a text runs none: timed is a lambda, loaded are numbers."""
-    if call is None or not has_one_argument(call) or {keyword.arg for keyword in call.keywords} - PLAIN_KEYWORDS:
-        return False
-    if any(each.arg == "weights_only" and getattr(each.value, "value", None) is not True for each in call.keywords):
-        return False
-    return isinstance(call.args[0], ast.Lambda) or not word.startswith("timeit.")
+    plain = call is not None and has_one_argument(call) and not call.keywords
+    return isinstance(part, ast.ImportFrom) or (in_head if word in IN_HEADS else plain)
 
 
 def has_one_argument(call: ast.Call) -> bool:

@@ -60,7 +60,7 @@ asyncio autograder builtins concurrent ctypes gc importlib inspect joblib multip
 threading torch
 """)  # modules that an object from anywhere leads to, if it is a module itself
 SETTABLE = listed("""
-matplotlib.pyplot.rcParams matplotlib.rcParams os.environ pandas plotly torch.backends.cuda.matmul.allow_tf32
+matplotlib.pyplot.rcParams matplotlib.rcParams torch.backends.cuda.matmul.allow_tf32
 torch.backends.cudnn.allow_tf32 torch.backends.cudnn.benchmark torch.backends.cudnn.deterministic
 """)  # what one may set, in modules
 SHELLS = listed("InteractiveShell get_ipython")  # IPython's, which run texts, wherever they are found

@@ -252,11 +252,6 @@ def bound_path(alias: ast.alias) -> Path:
     return (alias.name if alias.asname else alias.name.split(".")[0],)
 
 
-def defined_in(source: str) -> frozenset[str]:
-    """Return all names that a cell binds at any depth."""
-    return as_code(source).defined
-
-
 def words_of(node: ast.AST) -> Iterator[str]:
     """Yield the names in a piece of code: bare, after a dot, and in imports."""
     for part in ast.walk(node):
