@@ -157,7 +157,7 @@ def sent(course: Course, name: str) -> tuple[int, dict[str, Any]]:
     check = next(c for c in checks_in(load_module(text, "checks.py")) if c.exercise == "attend")
     check_request = {"do": "check", "sources": (text, ""), "name": check.name, "exercise": "attend", "seed": 0}
     check_request["record"] = False
-    cell_request = {"do": "cell", "source": CHEATS[name], "output_bytes": 1, "translated": False}
+    cell_request = {"do": "cell", "source": CHEATS[name], "output_bytes": 1, "alone": None}
     with shared_sandbox().session({}, Limits()) as session:
         channel, deadline = session._channel, Deadline(60)
         for request in [cell_request] if name == "endless_output" else [cell_request, check_request]:

@@ -18,7 +18,6 @@ from torch import Tensor, nn
 
 from autograder.authoring.lesson_package import package_of
 from autograder.grading.grade import question_about
-from autograder.judging.allowed import CodeReader
 from autograder.judging.intact import remember_classes
 from autograder.judging.modules import importable
 from autograder.judging.values import Returned
@@ -236,8 +235,7 @@ def test_a_file_of_the_real_shape_takes_less_than_two_gigabytes(tmp_path: Path) 
 def test_a_word_that_is_allowed_in_the_source_is_nothing_that_has_to_run() -> None:
     remember_classes()  # transformers, with which other tests compare, has changed PyTorch's
     submission = SimpleNamespace(lesson=SimpleNamespace(key=KEY), seed=5)
-    reader = CodeReader([KEY.source.reference], [])
     for exercise in ("learn_merges", "split_word"):
         outcomes = {check.name: Returned([]) for check in KEY.checks_of(exercise)}
         run: Any = SimpleNamespace(submission=submission, outcomes={exercise: outcomes})
-        assert question_about(run, exercise, outcomes, reader) == ""
+        assert question_about(run, exercise, outcomes) == ""

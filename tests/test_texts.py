@@ -91,9 +91,9 @@ def test_a_module_of_ours_takes_a_new_module_and_nothing_else() -> None:
     assert module.note is print
 
 
-@pytest.mark.parametrize("translated", [True, False])
-def test_it_begins_where_an_exercise_runs_by_itself(monkeypatch: pytest.MonkeyPatch, translated: bool) -> None:
+@pytest.mark.parametrize("guarded", [True, False])
+def test_it_begins_where_an_exercise_runs_by_itself(monkeypatch: pytest.MonkeyPatch, guarded: bool) -> None:
     begun: list[bool] = []
     monkeypatch.setattr(server, "refuse_texts", lambda: begun.append(True))
-    server.run_cell(None, {"translated": translated}, None)
-    assert begun == [True] * translated
+    server.run_cell(None, {"alone": {"guarded": guarded}}, None)
+    assert begun == [True] * guarded

@@ -1,22 +1,25 @@
 """What no known answer needs is a question; `verify` sees that solutions and variants raise none."""
 
+import ast
+import contextlib
 import re
 import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 import torch
 
-from autograder.authoring.lesson_package import package_of
 from autograder.grading.sandbox.codec import pack, unpack
-from autograder.judging.allowed import CodeReader
+from autograder.judging.guard import Guard, NotOrdinaryError, word_in
+from autograder.judging.mediated import mediated
 from autograder.judging.operators import CALLER, recording
 from autograder.judging.shortcuts import allow, record_of
+from autograder.judging.values import Outcome
 from autograder.judging.vocabulary import ELEMENTARY, FOR_NUMPY, bare, is_usual, outside
-from autograder.paths import find_course
 
 from .answer_keys import SEED, key_of
 
@@ -41,30 +44,45 @@ def test_every_elementary_operator_is_one_of_pytorchs() -> None:
     assert {name for name in ELEMENTARY if name not in names and f"{name}_" not in names} == set()
 
 
-def reader_of(name: str, source: str) -> CodeReader:
-    """Read a submission whose student has added one cell to a lesson."""
-    return CodeReader([*package_of(find_course(Path(__file__).parent).lesson(name)).code.values(), source], [source])
-
-
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("path", QUESTIONS, ids=lambda path: path.stem)
 def test_what_no_known_answer_needs_is_a_question(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first line says where it belongs and what the question names: what ran, or what the source says.
+    """The first line says where it belongs and what the question names: what it gets hold of, or what ran.
 
     A file without the exercise's function gets hold of `Thread`, in which what runs is not recorded.
     """
     source = path.read_text(encoding="utf-8")
     name, exercise, word = re.match(r"# (\S+) (\w+): (.+)", source).groups()
-    source += "" if f"def {exercise}" in source else IN_A_THREAD
+    source += "" if f"def {exercise}" in source or f"class {exercise}" in source else IN_A_THREAD
+    asked = [word_guarded(name, exercise, source)]
+    if asked != [word]:
+        notebook = notebook_of(name)
+        monkeypatch.setitem(sys.modules, "__main__", notebook)
+        exec(compile(source, "a cell", "exec"), vars(notebook))
+        outcomes = run_checks(name, exercise, vars(notebook))
+        asked += [outside(record_of([outcome]), known(name, exercise)) for outcome in outcomes]
+    assert any(each.startswith(word) for each in asked), asked
+
+
+def notebook_of(name: str) -> ModuleType:
     notebook = ModuleType("__main__")
-    vars(notebook).update({**key_of(name).reference, "torch": torch, "nn": torch.nn})
-    monkeypatch.setitem(sys.modules, "__main__", notebook)
-    exec(compile(source, "a cell", "exec"), vars(notebook))
-    reader, work = reader_of(name, source), getattr(notebook, exercise)
-    written = reader.question(exercise, key_of(name).words(exercise))
-    outcomes = (check.values(work, SEED, record=True) for check in key_of(name).checks_of(exercise))
-    ran = (outside(record_of([outcome]), known(name, exercise)) for outcome in outcomes)
-    assert f"`{word}" in written or any(asked.startswith(word) for asked in ran)
+    vars(notebook).update({**key_of(name).reference, "torch": torch, "nn": torch.nn, "__name__": "__main__"})
+    return notebook
+
+
+def word_guarded(name: str, exercise: str, source: str) -> str:
+    """Return the word for what stops a cell, or the exercise in it, where a guard looks at what it gets hold of."""
+    names = vars(notebook_of(name))
+    guard = Guard(names)
+    guard.trust([names["torch"], names["nn"]])
+    with contextlib.suppress(NotOrdinaryError):
+        exec(compile(mediated(ast.parse(source)), "a cell", "exec"), names)
+        run_checks(name, exercise, names)
+    return word_in(guard.words)
+
+
+def run_checks(name: str, exercise: str, names: dict[str, Any]) -> list[Outcome]:
+    return [check.values(names[exercise], SEED, record=True) for check in key_of(name).checks_of(exercise)]
 
 
 @pytest.mark.parametrize(

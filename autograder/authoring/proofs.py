@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import cycle, islice
 from math import ceil
@@ -14,14 +15,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..judging.allowed import CodeReader
 from ..judging.answer_key import AnswerKey
 from ..judging.battery import Battery, one_by_one
 from ..judging.black_box import BlackBox
 from ..judging.check import Check
 from ..judging.compare import equal
 from ..judging.edits import Mutant
+from ..judging.guard import Guard, NotOrdinaryError, word_in
 from ..judging.inputs import PUBLIC_SEED, Inputs
+from ..judging.mediated import mediated
+from ..judging.modules import running_lesson
+from ..judging.parsing import parse
 from ..judging.shortcuts import record_of
 from ..judging.target import Target
 from ..judging.values import Outcome, Returned
@@ -98,11 +102,15 @@ def honest_answers_pass(key: AnswerKey, variants: Sequence[Mutant], seeds: Itera
     """Check that right answers written another way pass every check, at home and graded, and raise no question."""
     graded = list(seeds)
     for variant in variants:
-        for problem in refusals(key, variant.exercise, variant.work, graded):
+        names = dict(key.reference)
+        guard = Guard(names, key.permitted(variant.exercise), key.module_names)
+        guard.trust(key.reference.values())
+        with running_lesson(key.source.modules, key.source.folder), suppress(NotOrdinaryError):
+            exec(compile(mediated(parse(variant.source)), "variant", "exec", dont_inherit=True), names)
+        for problem in refusals(key, variant.exercise, names[variant.exercise], graded):
             yield f"{variant.exercise}: the right answer {variant.name} {problem}"
-        reader = CodeReader([key.source.reference, variant.source], [variant.source], key.source.modules)
-        if question := reader.question(variant.exercise, key.words(variant.exercise)):
-            yield f"{variant.exercise}: the right answer {variant.name} raises a question: {question}"
+        if word := word_in(guard.words):
+            yield f"{variant.exercise}: the right answer {variant.name} raises a question: its code uses {word}"
 
 
 def refusals(key: AnswerKey, exercise: str, work: Any, seeds: Iterable[int]) -> Iterator[str]:

@@ -18,10 +18,10 @@ from nbformat.notebooknode import from_dict
 from nbformat.v4 import writes_json
 
 from ..errors import NoSandboxError, SandboxError
-from ..judging.allowed import CodeReader
 from ..judging.answer_key import RunOnCheck
 from ..judging.card import Card, number
 from ..judging.cell_metadata import grade_id_of
+from ..judging.guard import used_in
 from ..judging.shortcuts import barred, barred_by, found_in, record_is_odd, record_of
 from ..judging.syntax import top_level_names
 from ..judging.values import Lost, Outcome
@@ -192,34 +192,32 @@ def questions(run: Run, earned: Mapping[str, Mapping[str, Outcome]]) -> Iterator
     """
     key = run.submission.lesson.key
     for exercise, alone in earned.items():
-        cells = above_check(run.notebook.code, exercise)  # those that have run for it, and no others
-        code = [cell.source for cell in cells]
-        reader = CodeReader(code, [cell.source for cell in cells if cell.own], key.source.modules)
-        if why := question_about(run, exercise, alone, reader):
+        code = [cell.source for cell in above_check(run.notebook.code, exercise)]  # what has run for it, and no other
+        if why := question_about(run, exercise, alone):
             yield f"look at {exercise}: {why}"
         elif named := found_in(key.shortcuts, exercise, code):
             yield f"look at {exercise}: its code names {named[0]}, which is not allowed there; it was not seen to run"
 
 
-def question_about(run: Run, exercise: str, alone: Mapping[str, Outcome], reader: CodeReader) -> str:
+def question_about(run: Run, exercise: str, alone: Mapping[str, Outcome]) -> str:
     """Return why a person should look at an exercise that has earned points, or ''.
 
     Args:
         run: what the submission gave.
         exercise: which exercise.
         alone: what its checks gave where it ran by itself.
-        reader: has read the submission's code.
     """
     key, seed = run.submission.lesson.key, run.submission.seed
     known = key.known(exercise, seed)
-    ran_by_known = known - key.words(exercise)  # a permission for words in the source runs nothing
+    ran_by_known = known - key.permitted(exercise)  # a permission for what is used runs nothing
+    if word := used_in(alone.values()):
+        return f"its code uses `{word}`"
     if key.passed(exercise, seed, run.outcomes[exercise]) - key.passed(exercise, seed, alone):
         return LACKED_TIME if run.witness.lacked_time else OTHER_ALONE
     if record_is_odd(key.shortcuts, exercise, alone.values(), ran_by_known):
         return "what ran could not be recorded"
-    if name := outside(record_of(alone.values()), known, key.module_names):
-        return f"it ran `{name}`, which no known solution needs"
-    return reader.question(exercise, key.words(exercise))
+    name = outside(record_of(alone.values()), known, key.module_names)
+    return f"it ran `{name}`, which no known solution needs" if name else ""
 
 
 def add_rubrics(notebook: dict[str, Any], lesson: LessonPackage) -> None:

@@ -2,7 +2,8 @@
 
 A notebook's other cells can change in more ways than anybody lists what a record of their own process would say. So
 that one keeps none: each exercise that has earned points is run once more, in a fresh process, with the course's set-up
-and the statements that it leads to. These are all that is read strictly, and what runs there is recorded.
+and the statements that it leads to, above its check. A guard looks at what these get hold of, and what runs there is
+recorded.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from itertools import takewhile
+from typing import Any
 
 from ..judging.parsing import parse
 from ..judging.syntax import Code, reachable
@@ -51,7 +53,9 @@ class Witness:
             self._fresh.append(self._stack.enter_context(self._opened()))
         copy = self._fresh[0].copy()
         if copy is not None:
-            run_alone(copy, exercise, above_check(self._code, exercise))
+            key = self._submission.lesson.key
+            guard = {"known": sorted(key.permitted(exercise)), "lesson": sorted(key.module_names)}
+            run_alone(copy, exercise, above_check(self._code, exercise), guard)
         copies = {exercise: Copies(copy, copy and copy.copy())}
         runner = CheckRunner(self._submission, copies, self._boxes, record=True)
         outcomes = runner.run_visible()[exercise] | runner.run_hidden()[exercise]
@@ -80,20 +84,21 @@ def above_check(code: Iterable[Cell], exercise: str) -> list[Cell]:
     return [cell for cell in above if cell.role is not Role.CHECK]
 
 
-def run_alone(session: SandboxSession, exercise: str, cells: Collection[Cell]) -> None:
-    """Run what an exercise leads to.
+def run_alone(session: SandboxSession, exercise: str, cells: Collection[Cell], guard: Mapping[str, Any]) -> None:
+    """Run what an exercise leads to, with a guard on the student's own code.
 
     Args:
         session: the process.
         exercise: its name.
-        cells: the notebook's code in order. The course's own runs whole.
+        cells: the notebook's code in order. The course's own set-up runs whole.
+        guard: what it is made of.
     """
     reached = {id(node) for node in reachable(["", *(cell.source for cell in cells)], exercise)}
     for cell in cells:
         if cell.role is Role.LOCKED:
-            session.run(cell.source)
+            session.run(cell.source, {**guard, "guarded": False})
         elif part := part_of(cell.source, reached):
-            session.run(part, translated=True)  # this is what is read
+            session.run(part, {**guard, "guarded": cell.own})
 
 
 def part_of(source: Code, reached: Collection[int]) -> str:

@@ -13,7 +13,6 @@ from weakref import WeakKeyDictionary
 from torch import Tensor
 
 from ..errors import LessonError
-from .allowed import CodeReader
 from .battery import asking, choices_in
 from .black_box import BlackBox, black_boxes_in, misplaced, name_sent
 from .case import Seen
@@ -199,21 +198,14 @@ class AnswerKey:
     def known(self, exercise: str, seed: int) -> set[str]:
         """Return what honest answers may run and use beyond what is usual: what the solution runs, what is allowed."""
         exact = (target.exact for target in self.targets(exercise, seed))
-        return record_of(filter(None, exact)).union(self._permitted(exercise))
-
-    def words(self, exercise: str) -> frozenset[str]:
-        """Return what the code of honest answers may use beyond what is ordinary: as the solution's does."""
-        return once(self.cache.words, exercise, partial(self._words, exercise))
-
-    def _words(self, exercise: str) -> frozenset[str]:
-        reader = CodeReader([self.source.reference], [self.source.reference], self.source.modules)
-        return reader.words(exercise) | self._permitted(exercise)
+        return record_of(filter(None, exact)).union(self.permitted(exercise))
 
     def calls(self, exercise: str) -> list[str]:
         """Return which meaningful functions the solution calls."""
         return once(self.cache.calls, exercise, partial(calls_in, self.source.reference, exercise))
 
-    def _permitted(self, exercise: str) -> frozenset[str]:
+    def permitted(self, exercise: str) -> frozenset[str]:
+        """Return what its author allows the code of an exercise's answers to run and use."""
         return frozenset(name for each in self.permissions if each.exercise == exercise for name in each.names)
 
     @property

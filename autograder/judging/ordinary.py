@@ -10,11 +10,11 @@ import builtins
 import operator
 import sys
 import types
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
+from functools import cache
 
 import torch
 
-from .syntax import Path
 from .vocabulary import READY_MADE, around, is_in, is_usual_part
 
 
@@ -24,8 +24,8 @@ def listed(names: str) -> frozenset[str]:
 
 
 MODULES = listed("""
-__future__ abc bisect cmath collections contextlib copy dataclasses call:dataclasses.dataclass datetime decimal enum
-fractions functools call:functools.wraps heapq IPython.display.display itertools json logging math numbers numpy.e
+__future__ abc bisect cmath collections contextlib copy dataclasses datetime decimal enum
+fractions functools heapq IPython.display.display itertools json math numbers numpy.e
 numpy.float32 numpy.float64 numpy.inf numpy.int64 numpy.log numpy.nan numpy.newaxis numpy.pi numpy.prod numpy.sqrt
 operator pprint random re statistics sys.float_info sys.maxsize sys.stderr sys.stdout sys.version sys.version_info
 time torch torch.* torch.amp torch.backends torch.backends.cuda torch.backends.cudnn.allow_tf32
@@ -33,7 +33,7 @@ torch.backends.cudnn.benchmark torch.backends.cudnn.deterministic torch.backends
 torch.backends.cudnn.is_available torch.backends.cudnn.version torch.backends.mps torch.cuda torch.mps torch.nn
 torch.nn.utils.clip_grad_norm_ torch.nn.utils.clip_grad_value_ torch.nn.utils.parameters_to_vector
 torch.nn.utils.parametrize torch.nn.utils.rnn torch.nn.utils.vector_to_parameters torch.profiler.record_function
-torch.testing torch.version traceback.format_exc traceback.print_exc types.SimpleNamespace typing typing.* warnings
+torch.testing torch.version traceback.format_exc traceback.print_exc typing typing.* warnings
 """)
 OF_TORCH = (
     listed("""
@@ -47,10 +47,9 @@ stft tensor tensordot typename unique unique_consecutive unravel_index use_deter
 )  # beside its operators, types and numbers: PyTorch has classes that switch the record off, or run things in threads
 RUN_TEXTS = listed("""
 __future__.barry_as_FLUFL contextlib.redirect_stderr contextlib.redirect_stdout copy.dispatch_table
-dataclasses.dataclass dataclasses.make_dataclass enum.global_enum enum.pickle_by_enum_name enum.pickle_by_global_name
-enum.property functools.singledispatch functools.singledispatchmethod functools.update_wrapper functools.wraps
-inspect.signature logging.captureWarnings logging.config logging.currentframe logging.handlers logging.setLoggerClass
-logging.setLogRecordFactory matplotlib.backends matplotlib.sphinxext matplotlib.testing numpy.info numpy.load
+dataclasses.make_dataclass enum.global_enum enum.pickle_by_enum_name enum.pickle_by_global_name
+enum.property functools.singledispatch functools.singledispatchmethod functools.update_wrapper
+inspect.signature matplotlib.backends matplotlib.sphinxext matplotlib.testing numpy.info numpy.load
 numpy.test operator.attrgetter operator.methodcaller pandas.eval pandas.read_pickle PIL.ImageMath sklearn.utils
 string.Formatter timeit.repeat timeit.timeit torch.autograd.graph torch.autograd.profiler_util
 torch.cuda.CUDAPluggableAllocator torch.load torch.random typing.get_type_hints unittest.mock
@@ -65,7 +64,6 @@ torch.backends.cudnn.allow_tf32 torch.backends.cudnn.benchmark torch.backends.cu
 """)  # what one may set, in modules
 SHELLS = listed("InteractiveShell get_ipython")  # IPython's, which run texts, wherever they are found
 ASKED_ABOUT = listed("__import__ breakpoint compile eval exec get_ipython get_type_hints globals locals vars")
-BY_NAME = listed("getattr setattr hasattr delattr type")  # ordinary in a call that shows what it reaches
 DESCRIBING = listed("""
 __all__ __author__ __doc__ __file__ __name__ __qualname__ __slots__ __version__ _asdict _fields _make _replace _version
 """)
@@ -79,89 +77,59 @@ CALLED = OPERATORS | listed("""
 __init__ __call__ __len__ __iter__ __next__ __enter__ __exit__ __repr__ __str__ __hash__ __post_init__ __bytes__
 __format__ __missing__ __reversed__
 """)  # to be defined; a library's own, called with any object as `self`, finds what a text names
-SHOWING = ("help", "print", "str", "repr", "isinstance", "issubclass", "super")  # built-ins that keep nothing
+KEPT_FOR_LATER = listed("""
+grad_fn metadata next_functions register register_hook register_module_backward_hook
+register_module_forward_hook register_module_forward_pre_hook register_module_full_backward_hook
+register_module_full_backward_pre_hook register_module_module_registration_hook register_multi_grad_hook
+register_post_accumulate_grad_hook register_prehook save_on_cpu saved_tensors_hooks
+""")  # the graph or a library calls it when nobody watches, or counts as something from then on
 EXACT = ("torch", "autograder", "numpy")  # of these, each module has to be allowed by itself
 OF_NUMPY = listed("numpy.fft numpy.linalg numpy.polynomial numpy.random numpy.typing")  # allowed where NumPy is
-OTHERS = (sys.stdlib_module_names - MODULES).union(EXACT)  # wherever one of these is met, it is that module
 
 
-class Paths:
-    """Says where paths lead, where some modules may be used. Each step is looked at once: a text may hold many paths.
+class Ordinary:
+    """Says which modules are ordinary where some more may be used, and which names in them.
 
     Args:
-        modules: those that may be used.
-        lesson: what the names in each of the lesson's own modules stand for, `()` where it defines them.
+        modules: those that may be used, and names in them.
+        lesson: the lesson's own modules, of which all may be used.
     """
 
-    def __init__(self, modules: Collection[str], lesson: Mapping[str, Mapping[str, Path]] | None = None) -> None:
-        self.modules, self._lesson = frozenset(modules), lesson or {}
-        self._unfit = RUN_TEXTS - self.modules
-        self._packages = {package for module in self.modules for package in around(module)}
-        self._ends: dict[Path, tuple[str, bool | None]] = {}
+    def __init__(self, modules: Collection[str], lesson: Collection[str] = ()) -> None:
+        self._modules, self._lesson = frozenset(modules), frozenset(lesson)
+        self._unfit = RUN_TEXTS - self._modules
+        self._packages = {package for module in self._modules for package in around(module)}
+        self.module, self.name = cache(self._is_module), cache(self._is_name)
 
-    def follow(self, path: Path) -> tuple[str, bool]:
-        """Return the module that a path leads to, '' where to something else, and whether all on it is ordinary."""
-        module, ordinary = self._end(path)
-        if ordinary is not None:
-            return "", ordinary and len(path) > 1  # a name from there is asked about where it is imported
-        is_module = len(path) == 1 or is_known(module) or (module in OTHERS and module != path[-2])
-        return (module if is_module else ""), True  # `glob.glob` is none
+    def package(self, package: str) -> bool:
+        """Say whether of a package something may be used."""
+        return package in self._packages or package in self._lesson
 
-    def _end(self, path: Path) -> tuple[str, bool | None]:
-        """Return the module where a path ends, and None; where it has left all modules, whether that is ordinary."""
-        if path not in self._ends:
-            self._ends[path] = self._begin(path[0]) if len(path) == 1 else self._step(*self._end(path[:-1]), path[-1])
-        return self._ends[path]
-
-    def _begin(self, module: str) -> tuple[str, bool | None]:
-        return (module, None) if self._is_ordinary(module) else ("", True)
-
-    def _step(self, module: str, ordinary: bool | None, name: str) -> tuple[str, bool | None]:
-        if ordinary is not None:
-            return "", ordinary
-        whole = f"{module}.{name}"
-        if name in DESCRIBING:
-            return "", True
-        private = name.startswith("_") and name not in CALLED
-        if not self._unfit.isdisjoint((whole, origin_of(module, name))) or private or name in SHELLS:
-            return "", False
-        if module in self._lesson:
-            return self._in_lesson(self._lesson[module].get(name))
-        if self._has_few(module) and whole not in self.modules | self._packages:
-            return "", False
-        if name == "*":
-            return "", whole in self.modules or (
-                is_known(module) and not any(w.startswith(f"{module}.") for w in {*RUN_TEXTS, *MODULES})
-            )
-        if whole not in self.modules and not (
-            is_ordinary_in_torch(name) if module == "torch" else is_at_home(module, name, self.modules)
-        ):
-            return "", False
-        inner = module_in(module, name)
-        return (inner, None) if inner and self._is_ordinary(inner) else ("", not inner)
-
-    def _in_lesson(self, path: Path | None) -> tuple[str, bool | None]:
-        """Return where a name in a lesson's own module leads to: what it imports is what that is elsewhere."""
-        if not path:
-            return "", path is not None
-        return self._end(path) if self._is_ordinary(path[0]) else ("", False)
-
-    def _is_ordinary(self, module: str) -> bool:
-        """Say whether a module may be used, or something in it."""
+    def _is_module(self, module: str) -> bool:
         package, *parts = module.split(".")
         if is_in(module, self._unfit) or any(part.startswith("_") or part in LEADING for part in parts):
             return False
         if package in EXACT:
-            parent = module.rpartition(".")[0]  # what is not loaded may be a name in it
-            of_numpy = "numpy" in self.modules and not OF_NUMPY.isdisjoint((module, parent))
-            new = parent in self.modules and parent not in sys.modules
-            return module in self.modules or is_usual_part(module) or of_numpy or new or self._has_few(module)
-        return is_in(module, self.modules) or module in self._packages
+            parent = module.rpartition(".")[0]
+            of_numpy = "numpy" in self._modules and not OF_NUMPY.isdisjoint((module, parent))
+            return module in self._modules or is_usual_part(module) or of_numpy or self._has_few(module)
+        return module in self._lesson or is_in(module, self._modules) or module in self._packages
+
+    def _is_name(self, module: str, name: str) -> bool:
+        whole = f"{module}.{name}"
+        if name in DESCRIBING or module in self._lesson:
+            return True
+        if not self._unfit.isdisjoint((whole, origin_of(module, name))) or name.startswith("_") or name in SHELLS:
+            return False
+        if self._has_few(module):
+            return whole in self._modules | self._packages
+        ordinary = is_ordinary_in_torch(name) if module == "torch" else is_at_home(module, name, self._modules)
+        return whole in self._modules or ordinary
 
     def _has_few(self, module: str) -> bool:
         """Say whether of a module only what is listed may be used, such as the numbers in NumPy."""
-        exact = module.split(".")[0] in EXACT
-        return exact and module in self._packages - self.modules and not is_usual_part(module)
+        whole = module in self._modules if module.split(".")[0] in EXACT else is_in(module, self._modules)
+        return module in self._packages and not whole and not is_usual_part(module)
 
 
 def is_ordinary_in_torch(name: str) -> bool:
@@ -176,10 +144,9 @@ def is_at_home(module: str, name: str, modules: Collection[str]) -> bool:
 
     A module's names are not only its own. Classes of classes are nobody's: they make a class of what texts name.
     """
-    names = vars(sys.modules[module]) if is_known(module) else {}
-    value = names.get(name)
+    value = getattr(sys.modules.get(module), name, None)
     if not isinstance(value, type | types.FunctionType):
-        return name in names or not names or "__getattr__" in names  # what it has not, somebody has put there
+        return True
     if isinstance(value, type) and issubclass(value, Exception):
         return True
     home = value.__module__.removeprefix("_")
@@ -192,22 +159,7 @@ def is_at_home(module: str, name: str, modules: Collection[str]) -> bool:
     return home.split(".")[0] not in sys.stdlib_module_names or is_in(home, [module]) or is_in(home, modules)
 
 
-def is_known(module: str) -> bool:
-    """Say whether the judge has a module itself, and so what is in it: PyTorch, the course, what these import."""
-    return module in sys.modules and module.split(".")[0] in MODULES.union(EXACT)
-
-
 def origin_of(module: str, name: str) -> str:
-    """Return where a known module has a function or class from, '' where nobody can say."""
-    value = vars(sys.modules[module]).get(name) if is_known(module) else None
+    """Return where a module has a function or class from, '' where nobody can say."""
+    value = vars(sys.modules.get(module, sys)).get(name)
     return f"{value.__module__}.{value.__name__}" if isinstance(value, type | types.FunctionType) else ""
-
-
-def module_in(module: str, name: str) -> str:
-    """Return the module that a name in another one is or may be, '' where it is none."""
-    if not is_known(module):
-        return name if name in OTHERS or name in sys.stdlib_module_names else f"{module}.{name}"
-    found = vars(sys.modules[module]).get(name)
-    if name in vars(sys.modules[module]) and not isinstance(found, types.ModuleType):
-        return ""
-    return getattr(found, "__name__", f"{module}.{name}")

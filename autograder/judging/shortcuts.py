@@ -15,6 +15,7 @@ from fnmatch import fnmatchcase
 from types import ModuleType
 from typing import Any
 
+from .guard import USES
 from .operators import AND_MORE, CALLER, FOR_NUMPY, LATER
 from .syntax import as_code, called, reachable, words_of
 from .values import Outcome, Returned
@@ -131,7 +132,7 @@ def found_in(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str
 
 def ran_in(shortcuts: Iterable[Shortcut], exercise: str, outcomes: Iterable[Outcome]) -> tuple[str, str] | None:
     """Return the first forbidden function that ran in an exercise's checks, under any name, and why it may not."""
-    functions = {name.split("::")[-1] for name in record_of(outcomes) if not name.startswith((CALLER, LATER))}
+    functions = {name.split("::")[-1] for name in record_of(outcomes) if not name.startswith((CALLER, LATER, USES))}
     for ban in bans_of(shortcuts, exercise):
         for name in ban.names:
             if any(fnmatchcase(function, pattern) for pattern in RUNS_AS.get(name, (name,)) for function in functions):

@@ -29,6 +29,7 @@ from ...errors import SandboxError
 from ...judging import black_box
 from ...judging.black_box import black_boxes_in
 from ...judging.check import Check, checks_in, laws_in, load_module
+from ...judging.guard import STOPPED, USES, Guard
 from ...judging.intact import remember_classes
 from ...judging.modules import importable
 from ...judging.operators import FunctionRecorder, OperatorRecorder, noticing
@@ -160,10 +161,13 @@ def redirect_standard_streams() -> None:
 
 def run_cell(shell: Any, request: dict[str, Any], _channel: socket.socket) -> bytes:
     """Run one cell and return its outputs as a message."""
-    if request["translated"]:
+    alone = request["alone"]
+    if alone and alone["guarded"]:
         refuse_texts()
+    if alone and not shell.guard:
+        shell.guard = Guard(shell.user_ns, alone["known"], alone["lesson"])
     try:
-        outputs = shell.run(request["source"], request["output_bytes"], translated=request["translated"])
+        outputs = shell.run(request["source"], request["output_bytes"], guarded=bool(alone) and alone["guarded"])
         count = shell.execution_count - 1
         message = pack({"outputs": outputs, "count": count})
         return message if len(message) <= request["reply_bytes"] else pack({"outputs": [TOO_MUCH], "count": count})
@@ -181,9 +185,11 @@ def run_check(shell: Any, request: dict[str, Any], channel: socket.socket) -> by
         with noticing(afterward if request["record"] else None):
             outcome = outcome_of(shell.user_ns, request)
             message = pack_outcome(outcome)
-        if afterward and isinstance(outcome, Returned):
-            return pack_outcome(replace(outcome, ran=(*outcome.ran, *afterward)))
-        return message
+        used = (*afterward, *dict.fromkeys(shell.guard.words if shell.guard else ()))
+        if used and isinstance(outcome, Returned):
+            return pack_outcome(replace(outcome, ran=(*outcome.ran, *used)))
+        stopped = next((word for word in used if word.startswith(USES)), "")
+        return pack_outcome(Raised(STOPPED, stopped)) if stopped else message
 
 
 def run_trial(shell: Any, request: dict[str, Any], channel: socket.socket) -> bytes:

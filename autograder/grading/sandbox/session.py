@@ -173,11 +173,16 @@ class SandboxSession:
             return False
         return True
 
-    def run(self, source: str, *, translated: bool = False) -> CellResult:
-        """Run one cell; one that is Python already is run as it stands."""
+    def run(self, source: str, alone: Mapping[str, Any] | None = None) -> CellResult:
+        """Run one cell.
+
+        Args:
+            source: the cell.
+            alone: where an exercise runs by itself: what the `Guard` is made of, and whether it looks at this cell.
+        """
         most = self._limits.cell_reply_bytes
         request = {"do": "cell", "source": source, "output_bytes": self._limits.output_bytes, "reply_bytes": most}
-        request |= {"translated": translated}
+        request |= {"alone": alone and dict(alone)}
         allowance = self._budget.for_a_cell(self._limits.cell_seconds)
         if not allowance:
             seconds = (1 - KEPT_FOR_CHECKS) * self._limits.total_seconds

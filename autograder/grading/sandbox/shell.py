@@ -9,10 +9,13 @@ from typing import Any
 
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
+from IPython.core.error import InputRejected
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.text import SList
 from traitlets.config import Config
 
+from ...judging.guard import Guard
+from ...judging.mediated import mediated
 from ...judging.parsing import as_python, without_magic_around
 from .not_graded import CELL_MAGICS, MAGICS, say, stay, why_not_here
 
@@ -96,7 +99,8 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
         config = Config()
         config.HistoryManager.enabled = False
         config.InteractiveShell.colors = "nocolor"
-        self.recorder, self.stopped, self.translated = Recorder(0), False, False
+        self.recorder, self.stopped, self.guarded = Recorder(0), False, False
+        self.guard: Guard | None = None
         super().__init__(config=config, displayhook_class=Hook, display_pub_class=Publisher, **options)
         self.loop_runner = to_its_end
 
@@ -117,7 +121,20 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
 
     def transform_cell(self, raw_cell: str) -> str:
         """Return a cell as Python: as what is read of it, whatever it has done to IPython."""
-        return raw_cell if self.translated else as_python(raw_cell)
+        return raw_cell if self.guarded else as_python(raw_cell)
+
+    def transform_ast(self, node: Any) -> Any:
+        """Return a cell's code as it runs: rewritten for the guard where there is one.
+
+        Raises:
+            InputRejected: it cannot be rewritten, and does not run.
+        """
+        if not self.guarded:
+            return super().transform_ast(node)
+        try:
+            return mediated(node)
+        except (RecursionError, MemoryError) as error:
+            raise InputRejected("nested too deeply") from error
 
     def var_expand(self, cmd: str, depth: int = 0, formatter: Any = None) -> str:
         """Return a magic's words as they are: `{...}` in them would be run."""
@@ -156,13 +173,23 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
             return say(f"%%{magic_name} {line}".strip())
         return super().run_cell_magic(magic_name, line, cell)
 
-    def run(self, source: str, most_bytes: int, *, translated: bool = False) -> list[ShellOutput]:
-        """Run one cell, which may be Python already; return its outputs."""
-        self.recorder, self.stopped, self.translated = Recorder(most_bytes), False, translated
+    def run(self, source: str, most_bytes: int, *, guarded: bool = False) -> list[ShellOutput]:
+        """Run one cell; return its outputs.
+
+        Args:
+            source: the cell.
+            most_bytes: of its outputs.
+            guarded: it is Python already, and a student's, and what it gets is looked at. Where there is a guard, what
+                other cells define is the course's.
+        """
+        self.recorder, self.stopped, self.guarded = Recorder(most_bytes), False, guarded
+        before = {name: id(value) for name, value in self.user_ns.items()}
         out, err = Stream(self.recorder, "stdout"), Stream(self.recorder, "stderr")
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             around, cell = without_magic_around(source)
             if around:
                 say(around)
             self.run_cell(cell, store_history=True)
+        if self.guard and not guarded:
+            self.guard.trust([value for name, value in self.user_ns.items() if before.get(name) != id(value)])
         return self.recorder.outputs

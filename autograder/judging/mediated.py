@@ -1,0 +1,194 @@
+"""Code rewritten so that whatever it gets hold of goes through a guard, and nothing else about it changes.
+
+A value enters a piece of code by a name, an attribute, an item, a call, an import, or by being sent to it. Each of
+these is wrapped in a call of the guard, which is asked with the value itself: by which name or alias the code has found
+it does not matter. The guard stands under names that no text can spell, because they are none of Python's.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from .guard import GET, GRANT, IMPORT, OWNER, REFUSE, SEEN, TYPE
+from .ordinary import CALLED, DESCRIBING, READ
+from .syntax import bound_at
+
+BUILTIN_PATTERNS = ("bool", "bytearray", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple")
+ABOUT_CLASSES = ("isinstance", "issubclass")
+
+
+def mediated(tree: ast.Module) -> Any:
+    """Return a module's code with its values guarded. The tree is changed.
+
+    Raises:
+        RecursionError: it is nested too deeply.
+    """
+    return ast.fix_missing_locations(Mediation().visit(tree))
+
+
+class Mediation(ast.NodeTransformer):
+    """Wraps what gives a value in calls of the guard."""
+
+    def __init__(self) -> None:
+        self._classes: list[str] = []
+        self._hints_run = True
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Guard what a name stands for."""
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        return refused(node.id, node) if is_reserved(node.id) else asked(SEEN, node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """Guard an attribute that is read, or the owner of one that is set or deleted."""
+        owner, name = self.visit(node.value), ast.Constant(self._mangled(node.attr))
+        if isinstance(node.ctx, ast.Load):
+            return ast.copy_location(asked(GET, owner, name), node)
+        node.value = ast.copy_location(asked(OWNER, owner, name), node)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """Guard what a call gives. `type` may be asked for one object's class, and stand for all classes in a test."""
+        name = getattr(node.func, "id", "")
+        plain = len(node.args) == 1 and not isinstance(node.args[0], ast.Starred) and not node.keywords
+        if name == "type" and plain:
+            node.func, node.args = asked(TYPE, node.func), [self.visit(node.args[0])]
+        elif name in ABOUT_CLASSES and len(node.args) == 2:
+            node.func, node.args = self.visit(node.func), [self.visit(node.args[0]), self._class(node.args[1])]
+        else:
+            self.generic_visit(node)
+        return ast.copy_location(asked(SEEN, node), node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        """Guard what is compared; `type` may be."""
+        node.left, node.comparators = self._class(node.left), [self._class(each) for each in node.comparators]
+        return node
+
+    def _class(self, node: ast.expr) -> ast.expr:
+        return asked(TYPE, node) if getattr(node, "id", "") == "type" else self.visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        """Guard an item that is read."""
+        self.generic_visit(node)
+        return ast.copy_location(asked(SEEN, node), node) if isinstance(node.ctx, ast.Load) else node
+
+    def _sent(self, node: ast.expr) -> ast.expr:
+        self.generic_visit(node)
+        return ast.copy_location(asked(SEEN, node), node)
+
+    visit_Yield = visit_YieldFrom = visit_Await = _sent  # noqa: N815 (what `ast` calls)
+
+    def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
+        """Ask before modules are imported."""
+        return [*(self._statement(node, IMPORT, ast.Constant(alias.name)) for alias in node.names), node]
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt | list[ast.stmt]:
+        """Ask before names are imported from a module; what they stand for may be used from then on."""
+        if node.module == "__future__":
+            self._hints_run = self._hints_run and all(alias.name != "annotations" for alias in node.names)
+            return node
+        module = ast.Constant("." * node.level + (node.module or ""))
+        names = ast.Tuple([ast.Constant(alias.name) for alias in node.names], ast.Load())
+        before, after = self._statement(node, IMPORT, module, names), self._statement(node, GRANT, module, names)
+        return [before, node, after]
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        """Guard a class; its special methods have to be ordinary ones."""
+        strange = [name for part in statements_of(node) for name in bound_at(part) if is_special(name)]
+        self._classes.append(node.name)
+        node.body = [each for statement in node.body for each in in_list(self.visit(statement))]
+        self._classes.pop()
+        for field in ("bases", "keywords", "decorator_list", "type_params"):
+            setattr(node, field, [self.visit(each) for each in getattr(node, field, [])])
+        return [*(self._statement(node, REFUSE, ast.Constant(name)) for name in strange[:1]), node]
+
+    def visit_Match(self, node: ast.Match) -> Any:
+        """Guard a `match`, whose patterns read attributes by themselves."""
+        strange = [name for case in node.cases for part in ast.walk(case.pattern) for name in read_by_pattern(part)]
+        node.subject = self.visit(node.subject)
+        for case in node.cases:  # Python takes nothing but plain names in patterns
+            case.guard = case.guard and self.visit(case.guard)
+            case.body = [each for statement in case.body for each in in_list(self.visit(statement))]
+        return [*(self._statement(node, REFUSE, ast.Constant(name)) for name in strange[:1]), node]
+
+    def visit_arg(self, node: ast.arg) -> Any:
+        """Guard a parameter's annotation where it runs."""
+        return self._annotated(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        """Guard an assignment, and its annotation where that runs."""
+        node.target, node.value = self.visit(node.target), node.value and self.visit(node.value)
+        return self._annotated(node)
+
+    def _annotated(self, node: Any) -> Any:
+        if node.annotation and self._hints_run:
+            node.annotation = self.visit(node.annotation)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """Guard a function, and what it is said to return where that runs."""
+        hint, node.returns = node.returns, None
+        self.generic_visit(node)
+        node.returns = self.visit(hint) if hint and self._hints_run else hint
+        return node
+
+    visit_AsyncFunctionDef: Any = visit_FunctionDef  # noqa: N815 (what `ast` calls)
+
+    def _mangled(self, name: str) -> str:
+        """Return an attribute's name as Python takes it within a class."""
+        kind = self._classes[-1].lstrip("_") if self._classes else ""
+        return f"_{kind}{name}" if kind and name.startswith("__") and not name.endswith("__") else name
+
+    @staticmethod
+    def _statement(node: ast.stmt, word: str, *given: ast.expr) -> ast.stmt:
+        return ast.copy_location(ast.Expr(asked(word, *given)), node)
+
+
+def asked(word: str, *given: ast.expr) -> ast.Call:
+    """Return a call of the guard."""
+    call = ast.Call(ast.Name(word, ast.Load()), list(given), [])
+    return ast.copy_location(call, given[0]) if hasattr(given[0], "lineno") else call
+
+
+def refused(name: str, node: ast.expr) -> ast.expr:
+    """Return what stands in place of a name that nobody may use."""
+    return ast.copy_location(asked(REFUSE, ast.Constant(name)), node)
+
+
+def is_reserved(name: str) -> bool:
+    """Say whether a bare name is the interpreter's own, such as `__builtins__`."""
+    return name.startswith("__") and name.endswith("__") and name not in DESCRIBING | {"__class__"}
+
+
+def is_special(name: str) -> bool:
+    """Say whether a name in a class is one of the language's or a library's hooks that is not ordinary there."""
+    dunder = name.startswith("__") and name.endswith("__")
+    return dunder and name not in DESCRIBING | READ | CALLED | {"__annotations__", "__match_args__"}
+
+
+def statements_of(kind: ast.ClassDef) -> list[ast.AST]:
+    """Return all that a class's body binds by itself, at any depth but in functions."""
+    waiting: list[ast.AST] = list(kind.body)
+    found = []
+    while waiting:
+        part = waiting.pop()
+        found.append(part)
+        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            waiting += ast.iter_child_nodes(part)
+    return found
+
+
+def read_by_pattern(part: ast.AST) -> list[str]:
+    """Return the names that a pattern reads and that are not its code's to read; "case" where no name shows."""
+    if isinstance(part, ast.MatchValue):
+        return [each.attr for each in ast.walk(part.value) if isinstance(each, ast.Attribute) and each.attr[0] == "_"]
+    if not isinstance(part, ast.MatchClass):
+        return []
+    shown = isinstance(part.cls, ast.Name) and part.cls.id in BUILTIN_PATTERNS
+    return ["case"] * bool(part.patterns and not shown) + [name for name in part.kwd_attrs if name.startswith("_")]
+
+
+def in_list(node: Any) -> list[Any]:
+    """Return what a visit gives, as a list."""
+    return node if isinstance(node, list) else [node]
