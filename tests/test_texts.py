@@ -6,7 +6,7 @@ import sys
 import typing
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -95,5 +95,5 @@ def test_a_module_of_ours_takes_a_new_module_and_nothing_else() -> None:
 def test_it_begins_where_an_exercise_runs_by_itself(monkeypatch: pytest.MonkeyPatch, guarded: bool) -> None:
     begun: list[bool] = []
     monkeypatch.setattr(server, "refuse_texts", lambda: begun.append(True))
-    server.run_cell(None, {"alone": {"guarded": guarded}}, None)
+    server.run_cell(SimpleNamespace(guard=object()), {"alone": {"guarded": guarded}}, None)
     assert begun == [True] * guarded
