@@ -81,7 +81,7 @@ for length, share in zip(LENGTHS, plain, strict=True):
 #
 # ### Looking back
 #
-# While it read, the encoder computed a state after every word, and all but the last were thrown away. Suppose that we keep them. Each time the decoder is about to write, it looks at *all* the states, decides how much each of them matters *now*, and mixes them in those proportions. The decoder then writes from its own state and this mixture, which is called the *context*.
+# While it read, the encoder computed a state after every word, and all but the last were thrown away. Suppose that we keep them. Each time the decoder is about to write, it looks at *all* the states, decides how much each of them matters *now*, and mixes them in those proportions. The decoder then writes from its own state and this mixture, which is called the *context*. The figure shows one such step for five states, from the top down, with made-up scores.
 
 # %%
 figures.attention([0.7, 0.0, 2.5, 1.4, 0.0])
@@ -98,7 +98,7 @@ context = sum(weight * one for weight, one in zip(weights, states, strict=True))
 weights.detach(), context.shape
 
 # %% [markdown]
-# That is the whole step, and since the network is untrained, all five weights are near a fifth. The version below does the same for a whole batch: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each. The comment at the end of each line gives the resulting shape.
+# That is the whole step, and since the network is untrained, all five weights are near a fifth. (`detach` drops the record that PyTorch keeps for gradients.) The version below does the same for a whole batch: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each. The comments give the shapes.
 
 
 # %%
@@ -128,7 +128,7 @@ _, sixteen = copying(16, look)
 print(f"16 words: {sixteen:4.0%} right")
 
 # %% [markdown]
-# With one look back per word, the same two networks get 16 words right more than eight times out of ten. Is it only that this model is larger? The network that scores and a wider last layer add 4,900 parameters to the 38,800 that were there. A plain model with a state of 72 dimensions has more parameters than that, but in one run of 250 steps it got only 10% of the sequences of 8 words right.
+# With one look back per word, the same two networks get 16 words right more than eight times out of ten. Is it only that this model is larger? The network that scores and a wider last layer make it larger by an eighth. A plain model with a state of 72 dimensions is larger still, but in one run of 250 steps it got only 10% of the sequences of 8 words right (not shown).
 
 # %% measured
 plot.curves(
@@ -203,15 +203,23 @@ for length in (8, 16):
     print(f"750 steps, all {length} words: {repeating(length, length, 1, 750):4.0%}")
 
 # %% [markdown]
-# Writing 16 words is no problem, as long as only four have to be remembered. With three times the training, the model for 8 words is right in about half of the cases. That is far better than before and far from good. The model for 16 words is still never right.
+# Here are all five runs:
 #
-# What stopped the model, then? Given 750 steps, it can keep four words while it reads twelve others, and it can write 16 words if only four of them are different. What it has not learned, even then, is to *keep* 16 words in one state, and this is the bottleneck.
+# | what is tested | read | remembered | written | steps | sequences that are right |
+# |---|---|---|---|---|---|
+# | distance | 16 | 4 | 4 | 250 | hardly any |
+# | distance, longer training | 16 | 4 | 4 | 750 | most |
+# | much to write | 4 | 4 | 16 | 250 | most |
+# | longer training | 8 | 8 | 8 | 750 | about half |
+# | longer training | 16 | 16 | 16 | 750 | none |
+#
+# Given 750 steps, the model can keep four words while it reads twelve others, and it can write 16 words if only four of them are different. What it has not learned, even then, is to *keep* 16 words in one state. In this sense one state is a bottleneck: what has to pass through it is hard to learn.
 #
 # A state of 64 numbers has room for the words. But the model would have to find a way to store them all in one vector, and in 750 steps it has not found one for 16 words. What much longer training would do, we have not measured. Attention needed 250 steps.
 #
 # ## By hand
 #
-# Take the shares 0.1, 0.05, 0.6, 0.2 and 0.05 of the first figure: 0.1, 0.05, 0.6, 0.2 and 0.05. Give the five states two dimensions: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Multiply each state by its share, on paper, and add everything up.
+# Take the weights 0.1, 0.05, 0.6, 0.2 and 0.05 from the figure in "Looking back" as shares. Give the five states two dimensions: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Multiply each state by its share, on paper, and add everything up.
 
 # %%
 shares = torch.tensor([0.1, 0.05, 0.6, 0.2, 0.05])
@@ -324,7 +332,7 @@ translator = train(dates, len(CHARACTERS), look, steps=200, rate=0.01)
 print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 
 # %% [markdown]
-# After 200 steps, hardly any date is right without attention, and nearly all of them are right with it. Longer training helps, too, but slowly: in two runs of 2000 steps without attention, fewer than half of the dates were right. It does not even have to be a network that computes the scores: with a dot product in its place the result is as good (not shown).
+# After 200 steps, hardly any date is right without attention, and nearly all of them are right with it. Two more results are not shown. Without attention, longer training helps slowly, and in two runs of 2000 steps fewer than half of the dates were right. And the scores need not come from a network, since with a dot product in its place the result is as good.
 #
 # The model cannot have learned the test inputs by heart, since there are over 200,000 different ones (about 47,500 days in five styles), and 200 steps with 64 dates each have shown only 12,800. Give the model with attention a date, and look at its weights:
 
@@ -342,9 +350,9 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front. Nobody has told it what a month is.
+# Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front.
 #
-# The rows of the hyphens are smeared, because a hyphen is at the same position in every date and the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space, and the last three columns are the padding. The row of the second 5 has half of its weight on them, because nothing has told the model that there is nothing to read. Lesson 5 shows how to hide the padding.
+# The rows of the hyphens are smeared, because a hyphen is at the same position in every date and the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space, and the last three columns are the padding. The row of the second 5 has half of its weight on them, because to the model padding is a character like any other. Lesson 5 shows how to hide the padding.
 #
 # ### What attention changes
 #
@@ -431,7 +439,7 @@ recap()
 #
 # A dot product multiplies the first entry of one vector by the first entry of the other, the second by the second, and so on. This makes sense only if both vectors use each entry for the same thing. In the translator, query and key come from two different networks, and at first nothing makes entry 5 of the query mean the same as entry 5 of the key. But training can bring about such an agreement.
 #
-# The first attention *learned* how to compare. A matrix $W_q$ turns the query into h numbers, where h is a size of your choice, and a matrix $W_k$ does the same with the key. The two are added, and $\tanh$ is applied to each of the h sums. The dot product of the result with a learned vector $v$ is the score. (This $v$ is not a value.)
+# The first attention *learned* how to compare. A matrix $W_q$ turns the query into h numbers, where h is a size of your choice, and a matrix $W_k$ does the same with the key. The two are added, and $\tanh$ is applied to each of the h sums. The dot product of the result with a learned vector $v$ is the score. (This $v$ is not a value, and this h is not a state.)
 #
 # $$\text{score}(q, k) = v \cdot \tanh(W_q\, q + W_k\, k) .$$
 #
@@ -460,7 +468,7 @@ for q in (torch.tensor([1.0, 2]), torch.tensor([-3.0, 0.5])):
 #
 # ### Exercise 1.2: additive scores (optional, without points)
 #
-# Score every query against every key, for a batch. Queries and keys may differ in number and in dimension. The matrices `w_q` and `w_k` are laid out as in `nn.Linear`, (outputs, inputs).
+# Score every query against every key, for a batch. Each sequence has L queries and S keys, and the two may also differ in dimension. The matrices `w_q` and `w_k` are laid out as in `nn.Linear`, (outputs, inputs).
 
 # %% hints additive_scores [markdown]
 # The sum inside tanh exists for every *pair* of a query and a key. How many axes does it have, counting the batch and h?

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 3. Scaling
 #
-# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model that does not. You should have done lesson 2 and know what a variance is. About 115 minutes, in two sittings, of which the first ends before "Does a model notice?". The optional sections at the end take another 40.
+# After this lesson you can say why and how attention scales its scores, and show what happens to a model that does not. You should have done lesson 2 and know what a variance is. About 115 minutes, in two sittings, of which the first ends before "Does a model notice?". The optional sections at the end take another 40.
 #
 # ## The idea
 #
@@ -46,7 +46,7 @@ for head_dim in (4, 64, 1024):
 reveal("size of a score in dimension 64", "about 8")
 
 # %% [markdown]
-# The sum of 64 products is typically about 8 away from zero. About half of the products are negative, and they cancel most of the positive ones. What is left over grows only with the square root of their number, because it is the variances that add up. `torch.randn` draws *standard normal* entries, which have mean 0 and variance 1, and the product of two independent ones has variance 1 as well. So a sum of 64 products has variance 64. Its standard deviation, which we will call its *spread*, is $\sqrt{64} = 8$.
+# The sum of 64 products is typically about 8 away from zero. About half of the products are negative, and they cancel most of the positive ones. What is left over grows only with the square root of their number, because variances add up. `torch.randn` draws *standard normal* entries, which have mean 0 and variance 1, and the product of two independent ones has variance 1 as well. So a sum of 64 products has variance 64. Its standard deviation, which we will call its *spread*, is $\sqrt{64} = 8$.
 #
 # In symbols, let the entries of q and k be independent, with mean 0 and variance 1. Each product then has the mean $E[q_i]\,E[k_i] = 0$ and the variance $E[q_i^2]\,E[k_i^2] = 1$, because the variance of a number with mean 0 is the mean of its square. Since the products are independent of one another, their variances add:
 #
@@ -66,7 +66,7 @@ weights = (scores / 2).softmax(dim=-1)
 weights, weights @ torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 
 # %% [markdown]
-# The weights are one sixth, one third and one half, and the output is [7, 8] again. (That $\sqrt4$ undoes exactly the doubling of lesson 2 is a coincidence.) In every example the division shrinks all differences between scores by the same factor. The order of the keys stays as it was, and the preference among them becomes milder.
+# The weights are one sixth, one third and one half, and the output is [7, 8], as in lesson 2 before the query was doubled. (That $\sqrt4$ undoes exactly this doubling is a coincidence.) In every example the division shrinks all differences between scores by the same factor. The order of the keys stays as it was, and the preference among them becomes milder.
 #
 # ## In PyTorch
 #
@@ -86,7 +86,7 @@ for head_dim in (4, 64, 1024):
 reveal("dividing by 1024", "all about 1/5")
 
 # %% [markdown]
-# That was too much. At 1024 all five weights are within about 0.01 of 0.2 whatever the keys say. Attention has turned from picking into averaging, because a spread that was 32 times too large is now 32 times too small. Since the spread grows with $\sqrt{d_k}$ and not with $d_k$, it is the root that the scores should be divided by:
+# That was too much. At 1024 all five weights are within about 0.01 of 0.2 whatever the keys say. Attention has turned from picking into averaging, because a spread that was 32 times too large is now 32 times too small. Since the spread grows with $\sqrt{d_k}$ and not with $d_k$, the scores should be divided by the root:
 #
 # $$\text{output} = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .$$
 #
@@ -119,7 +119,7 @@ def scale_scores(scores: Tensor, d_k: int) -> Tensor:
 # %% [markdown]
 # ### Exercise 3.2: measure it
 #
-# The rule that variances add is a claim about many draws, so it can be measured. Draw `n` random pairs of a query and a key, each with `d_k` standard normal entries, and return the standard deviation of their dot products, before scaling and after it.
+# The rule that variances add is a claim about many draws, so it can be measured. Draw `n` random pairs of a query and a key, each with `d_k` standard normal entries, and return the standard deviation of their dot products (`torch.std`'s default will do), before scaling and after it.
 #
 # A `torch.Generator` holds the state of a random stream. A caller who passes one in can repeat your measurement exactly, provided that you draw from it and from nothing else.
 
@@ -269,7 +269,7 @@ plot.heatmap(
 # %% [markdown]
 # Now put weights close to [0, 0, 1] into the formula, and every entry of the table has a factor that is almost 0. A saturated softmax hardly responds to its scores anymore.
 #
-# How much does that matter in dimension 1024? The next cell makes such a table for each of the 500 rows of "Three ways to scale", and prints the mean of their norms (the root of the sum of the squared entries). (`jacrev` is PyTorch's function for such tables, and `vmap` applies it to each row.)
+# How much does that matter in dimension 1024? The next cell makes such a table for each of the 500 queries of "Three ways to scale". It prints the mean of their norms, where a table's norm is the root of the sum of its squared entries. (`jacrev` is PyTorch's function for such tables, and `vmap` applies it to each row.)
 
 # %%
 jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
@@ -282,7 +282,7 @@ for name in ("unscaled", "over √d"):
 #
 # ### Exercise 3.3: the Jacobian of softmax
 #
-# Compute this table for any number of rows of weights at once. The input consists of weights, so softmax has already been applied. PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) are not allowed here, nor are another `softmax` and complex numbers.
+# Compute this table for any number of rows of weights at once. The input consists of weights, so softmax has already been applied. Not allowed are PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like), a second `softmax`, and derivatives from small differences, for which complex numbers are sometimes used.
 
 # %% hints softmax_jacobian [markdown]
 # For one row of n weights the answer is an n × n table. Which part of the formula appears only on the diagonal, and which part fills the whole table?
@@ -431,7 +431,7 @@ def train(
 
 
 # %% [markdown]
-# Three runs follow, one for each way of scaling, with everything else equal. The loss starts near $\ln 16 \approx 2.8$, which is the loss of a model that guesses.
+# Three runs follow, one for each way of scaling, with everything else equal. The loss starts near $\ln 16 \approx 2.8$, which is the loss of a model that guesses, and a model whose loss is below 0.3 counts as trained.
 
 
 # %% measured
@@ -461,7 +461,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# The model over $d$ starts with a plain average, and it learns nevertheless. It is only slower, because the same step of its matrices moves its scores only a sixteenth as far as over $\sqrt d$. If that is the reason, then larger steps should make up for it:
+# The model that divides by $d$ starts with a plain average, and it learns nevertheless. It is only slower, because the same step of its matrices moves its scores only a sixteenth as far as in the model that divides by $\sqrt d$. If that is the reason, then larger steps should make up for it:
 
 # %% measured
 losses, _ = train(Lookup, 1 / 256, rate=4e-3)
@@ -469,20 +469,20 @@ first = next(step for step, loss in enumerate(losses) if loss < 0.3)
 print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 
 # %% [markdown]
-# They do: in this run, with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. So dividing by $d$ is not a mistake. A model can learn its way out of an average, but hardly out of a saturated softmax.
+# They do: in this run, with four times the rate for its two matrices, it is as fast as the model that divides by $\sqrt d$. So dividing by $d$ is not a mistake. A model can learn its way out of an average, but hardly out of a saturated softmax.
 #
 # <details><summary>Why four times and not sixteen, and who divides by d</summary>
 #
 # A score is a product of a query and a key. If both have moved four times as far, their product has moved up to sixteen times as far. The argument says only that this is possible, and the run shows that it happens.
 #
-# Some very wide models divide by $d$ on purpose (Yang et al., below). Once training has lined a query up with its key, the products no longer cancel, and their sum grows with $d$ itself and not with its root. For such vectors it is the division by $d$ that keeps scores the same in every dimension.
+# Some very wide models divide by $d$ on purpose (Yang et al., below). Once training has lined a query up with its key, the products no longer cancel, and their sum grows with $d$ itself and not with its root. For such vectors, dividing by $d$ keeps scores the same in every dimension.
 #
 # </details>
 
 # %% [markdown]
 # ### Which queries does the gradient come from?
 #
-# Without scaling the loss is still about 2 after 300 steps, although the first gradient is four times as large as over $\sqrt d$. A gradient that is summed over a batch does not say which queries it comes from, so let us look at each query on its own. Exercise 3.3 says what to expect: once a query has given nearly all its weight to one key, its weights hardly respond to anything. Call a query *decided* if its largest weight is above 0.9.
+# Without scaling the loss is still about 2 after 300 steps, although the first gradient is four times as large as over $\sqrt d$. A gradient that is summed over a batch does not say which queries it comes from, so let us look at each query on its own. Exercise 3.3 says what to expect: once a query has given nearly all its weight to one key, its weights hardly respond to anything. Call a query *decided* if its largest weight is above 0.9. The next cell computes the squared norm of each query's own gradient. Squares can be added up, so we can ask which share of the sum comes from the decided queries.
 
 # %% measured
 x, labels, place = lookup_batch(torch.Generator().manual_seed(99), n=256)
@@ -499,25 +499,13 @@ print(f"decided queries: {decided.double().mean():.0%}")
 print(f"their share of the squares: {squares[decided].sum() / squares.sum():.0%}")
 
 # %% [markdown]
-# `squares` holds the squared norm of each query's own gradient. Squares can be added up, so we can ask for each group's share of the sum. Nearly three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 2% of the sum. The other 28% contribute 98%. Squares favor what is large, so this is not 98% of the gradient itself, but one quarter of the queries dominates it.
+# Nearly three quarters of the queries have decided before training has begun, each for a key that was picked at random, and together they contribute 2% of the sum. (Their share of the gradient itself is larger, since squares favor what is large.)
 #
-# In its first steps Adam moves each entry of a matrix by about the learning rate, however large the gradient is. So the size of the whole gradient does not decide how fast this model begins to learn. But Adam cannot bring back what is not there. If the decided queries contribute next to nothing, the direction of the step comes mostly from the others. So our guess is that learning crawls because most queries contribute next to nothing.
+# In its first steps Adam moves each entry of a matrix by about the learning rate, however large the gradient is, so what matters is the gradient's direction, and this comes mostly from the queries that have not decided. Our guess is therefore that learning crawls because most queries contribute next to nothing.
 #
-# There is another candidate, though. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. We need runs that change one of the two at a time.
+# ### One cause at a time
 #
-# The next model uses two scales. Going forward, its weights are computed with one scale. Going backward, we pretend that they were computed with the *other* one. PyTorch lets us do this with `detach`:
-
-
-# %%
-class Swapped(Lookup):
-    def weights(self, scores: Tensor) -> Tensor:
-        other = 1 / (16 * self.scale)  # 1/16 for a scale of 1, and 1 for one of 1/16
-        backward = (other * scores).softmax(dim=-1)
-        return super().weights(scores).detach() + (backward - backward.detach())
-
-
-# %% [markdown]
-# The last line does two things. When the model computes its output, the bracket is 0, so the weights are those of its own scale. When gradients are computed, PyTorch treats whatever is detached as a constant. Only the first `backward` is not detached, so the gradient passes through the softmax with the other scale. Model A attends without scaling, and model B over $\sqrt d$:
+# There is another candidate. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. In the first two rows of the table below, the two causes go together. Models A and B, which we build now, keep them apart:
 #
 # | | weights | steps of the scores | gradient comes back through |
 # |---|---|---|---|
@@ -525,6 +513,20 @@ class Swapped(Lookup):
 # | over $\sqrt d$ | soft | small | a soft softmax |
 # | A | saturated | large | a soft softmax |
 # | B | soft | small | a saturated softmax |
+#
+# Model A attends without scaling, and model B over $\sqrt d$. Going backward, each of them pretends that its weights were computed with the scale of the *other*. PyTorch lets us do this with `detach`:
+
+
+# %%
+class Swapped(Lookup):
+    def weights(self, scores: Tensor) -> Tensor:
+        other = 1 / (16 * self.scale)  # 1 becomes 1/16, and 1/16 becomes 1
+        backward = (other * scores).softmax(dim=-1)
+        return super().weights(scores).detach() + (backward - backward.detach())
+
+
+# %% [markdown]
+# When the model computes its output, the bracket in the last line is 0, so the weights are those of its own scale. When gradients are computed, PyTorch treats whatever is detached as a constant. Only the `backward` without `.detach()` is not a constant, so the gradient passes through the softmax with the other scale.
 #
 # **Predict.** Which of the two learns as fast as the scaled model did?
 
@@ -557,7 +559,7 @@ figures.exchanged(
 #
 # "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish. It was the largest of all. What vanishes is the gradient of each query that has decided, and such a backward pass is enough to make learning crawl.
 #
-# All of this is one task, one optimizer and 300 steps. From two other starts, and with two other learning rates, it was the same.
+# All of this is one task, one optimizer and 300 steps. With two other starts and with two other learning rates, too, A learned fast and B did not (not shown).
 
 # %% [markdown]
 # ## What can go wrong
@@ -571,7 +573,7 @@ late = (q @ k.mT).softmax(dim=-1) / math.sqrt(64)
 late, late.sum()
 
 # %% [markdown]
-# The favorite still has 0.108 of the 0.125 that the row now sums to. That is 86%, the same share as without scaling.
+# The favorite still has 0.108 of the 0.125 that the row now sums to. That is 86%, the same share as without scaling. (These are not the random numbers of the first section, where it was 99.8%.)
 #
 # **The wrong number under the root.** The dimension of the values does not belong there, nor does the number of keys. In a square example all of these numbers are equal, and nobody notices the mistake.
 #
@@ -616,22 +618,28 @@ recap()
 #
 # ## Questions
 #
-# **Question R3** (2 points, graded by a person). "Without scaling, gradients vanish." Confirm or correct this sentence with two numbers from your own runs of this notebook, and say what each number shows.
+# **Question R3** (2 points, graded by a person). A fifth model divides its scores by $\sqrt{256}$ like the second row of the table, but the entries of its query matrix start with sixteen times the standard deviation.
+#
+# (a) What goes in its row, under "weights" and under "gradient comes back through"? Predict from the table whether its loss gets below 0.3 in 300 steps, and say which column decides.
+#
+# (b) Try it. Derive a class from `Lookup` that multiplies `self.q_proj.weight` by 16 at the end of `__init__`, inside `torch.no_grad()`, and pass it to `train`. Somebody says: "Attention learns because its scores are divided by $\sqrt{d_k}$." What do two numbers from your run say about that?
 
 # %% question R3 [markdown] points=2
-# Half true. The query matrix's gradient at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. What vanishes is the contribution of the queries that have decided: nearly three quarters of the queries make 2% of the sum of squared norms. (The Jacobian of softmax does shrink, from a mean norm of 0.31 to 0.05 at d = 1024.) This matters, because the unscaled model learns in about 50 steps if its gradient is passed back through the scaled softmax.
+# (a) At the start the scores are those of the unscaled model, because 16 / 16 = 1. So the weights are saturated, and the gradient comes back through a saturated softmax. In the table the last column decides: A learns and B does not. This model should therefore fail, although it divides. (The steps are mixed: those of the query matrix move the scores as little as in the scaled model, those of the key matrix as far as in the unscaled one. By the table this does not matter.)
+#
+# (b) The loss was not below 0.3 in any of the 300 steps, and its mean over the last 20 was 1.61. (The scaled model is below 0.3 after about 40. The first gradient was 0.11, a sixteenth of the unscaled model's 1.79.) So the division alone does not make a model learn. What counts is that its scores start with a spread near 1, and the division brings that about only if the entries of queries and keys have a variance near 1.
 #
 # | points | for |
 # |---|---|
-# | 1 | One measured number, with what it shows (the Jacobian is smaller without scaling, or the loss is stuck, or the decided queries are nearly silent) |
-# | 1 | A second measured number that points in the other direction (the first gradient of the query matrix is larger without scaling), with what it shows, so that the sentence is corrected |
+# | 1 | Saturated weights and a gradient that comes back through a saturated softmax, because the factors 16 and 1/16 cancel, and a prediction from the last column |
+# | 1 | Two numbers of the run (such as the step below 0.3 or "never", and the loss at the end), and the sentence corrected: the spread of the scores at the start counts, and the division yields it only for entries of variance 1 |
 #
 # | points | an answer that is not right | what to write below it |
 # |---|---|---|
-# | 1 | "True: at d = 1024 the Jacobian's mean norm is 0.05 without scaling and 0.31 with it." | The number is right, and softmax does respond less. But the gradient of the query matrix also has the factor that scaling divides by. How large is it at the first step? |
-# | 1 | "False: the first gradient is 1.79 without scaling and 0.45 with it." | Right about the first step. Which queries does this gradient come from? Those that have decided contribute almost nothing, so the sentence is half true. |
-# | 0 | "True: softmax saturates, and then its derivative p(1 − p) is almost 0." | That is the argument for the sentence. The question asks for two numbers from your own runs, and one of them contradicts it. |
-# | 0 | "True: without scaling the loss stays high, so its gradients must have vanished." (sounds right) | A loss can be stuck while its gradient is large, and here it is: measure the gradient. What does the step do to queries that have already decided? |
+# | 0 | "It divides by √d, so its row is the second one, and it learns in about 40 steps." | The division is there. But how large are the scores that it divides? Work out their spread at the start, and then run the model. |
+# | 1 | "(a) Saturated twice, so it fails like B. (b) Never below 0.3, loss 1.61 at the end. So dividing by √d is useless." | Row, prediction and run are right. But the second model of the table divides, and it learns. What do its queries have that yours do not? |
+# | 1 | "(a) Soft and soft, so it learns. (b) It does not: never below 0.3, 1.61 at the end. The scores were as large as without the division, and the division cannot know that." | The run is read right, and the sentence is corrected. Put what you found into the row: what do scores of that size make of the weights? |
+# | 1 | "(a) Saturated twice, so it fails. (b) Never below 0.3, and the first gradient is 0.11, a quarter of the scaled model's. The gradient is too small to learn with." (sounds right) | Row and run are right. But the model that divides by d has a first gradient of 0.02, and it learns. What is the same in your model and in the unscaled one? |
 
 # %% [markdown]
 # ## Optional: what is left for the query
@@ -669,13 +677,13 @@ tables = [torch.autograd.functional.jacobian(output_of, case)[0] for case in cas
 figures.responses(cases, tables, "An output responds only if it mixes what differs")
 
 # %% [markdown]
-# On the left, the query points between two keys that are far apart. Both get the weight ½, so the output lies halfway between their values, and the norm of the table is 2. With two keys this norm is $w_0 w_1$ times the distance of the keys times the distance of the values, which is ½ · ½ · 4 · 2.
+# On the left, the query points between two keys that are far apart. Both get the weight ½, so the output lies halfway between their values, and the norm of the table is 2. With two keys the covariance is $w_0 w_1\,(v_0 - v_1)(k_0 - k_1)^\top$, and its norm is $w_0 w_1$ times the distance of the values times the distance of the keys, which is ½ · ½ · 2 · 4.
 #
 # In the middle the weights are the same, but the keys are close together and so are the values, so little varies. On the right, the points are as far apart as on the left, but one key has nearly everything, and little more than a thousandth of the first response is left.
 #
 # ### Exercise 3.5: the response to the query (optional, without points)
 #
-# Compute this table from the weights, for any number of queries at once. As in exercise 3.3, PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like), another `softmax` and complex numbers are not allowed. To test your function, compare it with `tables`, which PyTorch computed above for `cases` with a scale of 1.
+# Compute this table from the weights, for any number of queries at once. What exercise 3.3 does not allow is not allowed here either: PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like), a second `softmax`, and complex numbers. To test your function, compute the weights of each of the `cases` above with a scale of 1, and compare with `tables`.
 
 # %% hints query_jacobian [markdown]
 # For one query the answer is a table with a row for each entry of the output and a column for each entry of the query. Which of the two terms of the formula is a product of two means?
@@ -719,7 +727,7 @@ for name, factor in FACTORS.items():
     print(f"{name:12} {means} {norms[1].median():11.4f}")
 
 # %% [markdown]
-# The column *to the scores* has the two numbers from before, 0.05 without scaling and 0.31 over √d. (The 0.24 of the last row, $\sqrt{15}/16$, is the response of sixteen equal weights.)
+# The column *to the scores* has the two numbers from before, 0.05 without scaling and 0.31 over √d. (The 0.24 of the last row, $\sqrt{15}/16$, is the response of sixteen equal weights. The 0.31 is in the next column as well, because keys divided by √d have a norm of about 1.)
 #
 # The column *to the query* contradicts it, because the same change of a query moves a score 32 times as far if nothing divides the score by 32. Softmax responds a sixth as strongly, but to a change that is 32 times as large. The unscaled weights therefore respond about five times as strongly as the scaled ones, 1.52 against 0.31.
 #
