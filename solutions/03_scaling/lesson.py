@@ -482,7 +482,9 @@ print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 # %% [markdown]
 # ### Which queries does the gradient come from?
 #
-# Without scaling the loss is still about 2 after 300 steps, although the first gradient is four times as large as over $\sqrt d$. A gradient that is summed over a batch does not say which queries it comes from, so let us look at each query on its own. Exercise 3.3 says what to expect: once a query has given nearly all its weight to one key, its weights hardly respond to anything. Call a query *decided* if its largest weight is above 0.9. The next cell computes the squared norm of each query's own gradient. Squares can be added up, so we can ask which share of the sum comes from the decided queries.
+# Without scaling the loss is still about 2 after 300 steps, although the first gradient is four times as large as over $\sqrt d$. A gradient that is summed over a batch does not say which queries it comes from, so let us look at each query on its own. Exercise 3.3 says what to expect: once a query has given nearly all its weight to one key, its weights hardly respond to anything. Call a query *decided* if its largest weight is above 0.9.
+#
+# The next cell computes the squared norm of each query's own gradient. Squares can be added up, so we can ask which share of the sum comes from the decided queries.
 
 # %% measured
 x, labels, place = lookup_batch(torch.Generator().manual_seed(99), n=256)

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 6. Multi-head attention
 #
-# After this lesson you can say what a second head is good for, and split the model dimension into heads and merge them again. You can also write the module of the original transformer, with the same results as PyTorch's. You should have done lesson 5 and know `nn.Module`. About 160 minutes, in three sittings, which end before "Exercise 6.2", before "PyTorch's own", and at the end. The two optional sections take another hour.
+# After this lesson you can say what a second head is good for, and split the model dimension into heads and merge them again. You can also write the module of the original transformer, with the same results as PyTorch's. You should have done lesson 5 and know `nn.Module`. About 170 minutes, in three sittings, which end before "Exercise 6.2", before "PyTorch's own", and at the end. The three optional sections take another 80 minutes.
 #
 # ## The idea
 #
@@ -51,10 +51,9 @@ class Reader(nn.Module):
 
     def forward(self, digits: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
         x = self.digit(digits) + self.place.weight
-        asked = (self.first(places[:, 0]) + self.second(places[:, 1]))[
-            :, None
-        ]  # one query
-        mixed, weights = self.attention(asked, x, x, average_attn_weights=False)
+        asked = self.first(places[:, 0]) + self.second(places[:, 1])
+        query = asked[:, None]  # (B, 1, E)
+        mixed, weights = self.attention(query, x, x, average_attn_weights=False)
         return self.out(mixed[:, 0]).unflatten(-1, (2, 10)), weights
 
 
@@ -152,25 +151,7 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 # %% [markdown]
 # It passes on [3, 3] both times. A sum has no order, and no matrix that is applied to the sum can find an order that is not there.
 #
-# You may object that the two weights need not be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. That is true, but a single matrix has to read off both digits.
-#
-# For the second digit it would need the rule "name the digit whose weight is ⅓". Suppose that the weights depend on the places alone, and that the matrix treats all digits alike. Let $w$ be the weight of a digit in the mixture, which is ⅔ for the first digit, ⅓ for the second, and 0 for a digit that does not occur.
-#
-# For the second digit to win, the logit must be higher at ⅓ than at ⅔ and at 0. But a matrix can make it only a straight line in $w$. Take numbers first. Suppose that a digit that has the whole weight gets the logit 3, and every other digit 0. In a mixture, a digit of weight ⅓ then gets a third of 3, which is 1. With ⅔ it gets 2, and with 0 it gets 0. The larger weight always wins. With $s$ in place of 3 and $t$ in place of 0, the logit is $sw + t(1 - w) = (s - t)\,w + t$, which is a straight line too:
-
-# %%
-figures.no_peak()
-
-# %% [markdown]
-# The dashed line is what the second digit would need, a peak at ⅓. But a straight line is highest at one of its ends, or equally high everywhere. So a matrix can name the digit with the larger weight every time. No matrix can name the digit with the smaller weight for every pair of digits.
-#
-# <details><summary>Could a matrix succeed that treats the digits differently?</summary>
-#
-# No. Suppose that there were one, called M. Exchange two digits, such as 3 and 7, both in what it reads and in what it writes. The task treats all digits alike, so the new matrix succeeds as well. In the same way every other renaming of the ten digits turns M into a matrix that succeeds. For each request all of these matrices give the largest logit to the right digit, and therefore their mean does so, too. But in the mean no digit is special, and such a matrix fails, so M cannot exist.
-#
-# The argument is about one layer whose output is read by a matrix, and about weights that depend on the places alone. Our keys contain the digits too, so it makes the failure likely, and the five starts show it.
-#
-# </details>
+# You may object that the two weights need not be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. But a single matrix has to read off both digits, and for the second it would have to follow the rule "name the digit whose weight is ⅓". A matrix makes a digit's logit a straight line in the digit's weight, and a straight line that is higher at ⅓ than at 0 is higher still at ⅔, where the first digit is. (The optional section "why unequal weights do not help" works this out.)
 #
 # A feed-forward network, which lesson 8 puts behind the attention, can bend the line. Two heads need not bend anything. Each has a weight of 1 on its own place, and the two values are put side by side instead of being added. (In the model above, each head carries only half of the entries of a value. What counts is that the values stay apart.)
 
@@ -269,7 +250,7 @@ print(f"two heads by a single view: {both_right(hasty):.0%} right")
 reveal("a view for two heads", "mostly")
 
 # %% [markdown]
-# Mistakes of this kind are dangerous. No exception is raised, the loss falls, and the model is right most of the time. We know that something is wrong only because we have seen 100%.
+# Mistakes of this kind are dangerous. No exception is raised, the loss falls, and the model is right most of the time. We know that something is wrong only because the same model did better with PyTorch's heads.
 #
 # The numbered entries tell us where to look. With eight places, head 0 sees pieces of places 0 to 3 only, and head 1 pieces of places 4 to 7. So we score the requests for two places in the same half separately from those for one place in each half:
 
@@ -299,7 +280,7 @@ print(f"both places in the same one: {right[differ & same_half].mean():.0%} righ
 #
 # Write down the shape once the last axis is split in two, and beside it the shape you want. What has to move? `unflatten` splits an axis, and you know how to swap two.
 #
-# Python's `%` tells you whether one number divides another. The error should come before the split, and name both numbers.
+# Python's `%` tells you whether one number divides another. The error should come before the split, and its reader will want to see both numbers.
 
 
 # %% exercise split_heads
@@ -329,10 +310,12 @@ at_once = attention(heads, heads, heads).transpose(1, 2).flatten(2)  # (B, L, E)
 w = torch.randn(12, 12)  # (E, E)
 small = torch.cat([tokens @ w[:, 4 * h : 4 * h + 4] for h in range(3)], dim=-1)
 print(f"loop and axis differ by at most {(by_loop - at_once).abs().max():.5f}")
-print(f"one projection and three by at most {(tokens @ w - small).abs().max():.5f}")
+print(f"one matrix and three differ by at most {(tokens @ w - small).abs().max():.5f}")
 
 # %% [markdown]
-# The numbers agree in both cases. A head's projection is a strip of columns of one large matrix, so a single layer can serve all heads. (`nn.Linear` stores its weight as outputs by inputs, and there the strip consists of rows. In merging, `flatten` copies the entries if it must, whereas `view` refuses to work after a `transpose`.)
+# The numbers agree in both cases. A head's projection is a strip of columns of one large matrix, so a single layer can serve all heads. (`nn.Linear` stores its weight as outputs by inputs, and there the strip consists of rows.)
+#
+# To merge, use `flatten`, which copies the entries if it must. `view` refuses to work after a `transpose`.
 #
 # ### One more matrix
 #
@@ -478,7 +461,7 @@ theirs = nn.MultiheadAttention(12, num_heads=3, bias=False, batch_first=True)
 {name: tuple(p.shape) for name, p in theirs.named_parameters()}
 
 # %% [markdown]
-# `in_proj_weight` stacks the E × E matrices for queries, keys and values, in this order. The weight of a linear layer is (out, in), so the stack is a stack of rows. With `bias=True`, which is the default, there are also `in_proj_bias` with 3·E entries and `out_proj.bias`. In this version of PyTorch there are two more differences: the module returns the weights from *after* dropout, and a query with no visible keys gets `nan` unless `need_weights=False`.
+# `in_proj_weight` stacks the E × E matrices for queries, keys and values, in this order. The weight of a linear layer is (out, in), so the stack is a stack of rows. With `bias=True`, which is the default, there are also `in_proj_bias` with 3·E entries and `out_proj.bias`. In PyTorch 2.13 there are two more differences: the module returns the weights from *after* dropout, and a query with no visible keys gets `nan` unless `need_weights=False`.
 #
 # ### Exercise 6.3: copy the weights
 #
@@ -499,8 +482,8 @@ def copy_torch_weights(mine: nn.Module, reference: nn.MultiheadAttention) -> Non
     """Copy PyTorch's weights into a module with layers q_proj, k_proj, v_proj and out_proj.
 
     reference stacks query, key and value weights in in_proj_weight (3E, E), and their biases in in_proj_bias (3E,).
-    Both modules have biases or neither does. mine keeps its parameter objects and shares none with reference, which is
-    not changed.
+    Its out_proj is a layer like mine.out_proj. Both modules have biases or neither does. mine keeps its parameter
+    objects and shares none with reference, which is not changed.
     """
     ### BEGIN SOLUTION
     layers = (mine.q_proj, mine.k_proj, mine.v_proj, mine.out_proj)
@@ -533,24 +516,12 @@ except NotImplementedError:
     print("not yet: one of exercises 6.1 to 6.3 is still open")
 
 # %% [markdown]
-# ### Optional: from an empty page
-#
-# Every exercise so far has begun with a signature, a docstring and three hints. To find out what you know without them, close this notebook, open an empty one, and write multi-head attention with a mask from memory. Twenty-five lines are enough.
-#
-# Then let PyTorch decide whether it is right. Copy the weights of an `nn.MultiheadAttention` into your module, and draw a batch in `torch.float64` in which all sizes differ. Compare the outputs without a mask, with a causal one, and with padding. If the differences stay below $10^{-12}$, you can build what everything after this lesson is made of.
-#
 # ### How many parameters?
 #
-# **Predict.** A module with a model dimension of 512, eight heads and no biases: how many parameters does it have?
-
-# %%
-predict(
-    "parameters, E = 512 and 8 heads", options=("131,072", "1,048,576", "8,388,608")
-)
+# A module with a model dimension of 512, eight heads and no biases has this many parameters:
 
 # %%
 module = nn.MultiheadAttention(512, num_heads=8, bias=False)
-reveal("parameters, E = 512 and 8 heads", "1,048,576")
 f"{sum(p.numel() for p in module.parameters()):,}"
 
 # %% [markdown]
@@ -617,14 +588,14 @@ plot.heads(
 )
 
 # %% [markdown]
-# Three of the maps can be read at a glance, and the fourth is smeared. The entropy of lesson 4 puts a number on this: $e$ raised to the power of the entropy says how many places a row is effectively spread over:
+# Three of the maps can be read at a glance, and one is smeared (that of head 3 in the run printed here). The entropy of lesson 4 puts a number on this: $e$ raised to the power of the entropy says how many places a row is effectively spread over:
 
 # %% measured
 spread = torch.special.entr(weights).sum(dim=-1).mean(dim=(0, 2)).exp()
 print([f"head {h}: {places:.1f} places" for h, places in enumerate(spread)])
 
 # %% [markdown]
-# The three readable heads spread each row over one to two places, and the fourth over three. Now compare the maps with the four questions. Apart from single rows at the two ends, no map has its weight *on* the diagonal. How, then, is the question about the digit "here" answered?
+# The three readable heads spread each row over one to two places, and the smeared one over three. (The map is an average over 500 sequences, so it is more smeared than the rows it is made of.) Now compare the maps with the four questions. Apart from single rows at the two ends, no map has its weight *on* the diagonal. How, then, is the question about the digit "here" answered?
 #
 # A map says which values were mixed, but not what the model does with the mixture. To find that out, take something away. The next cell switches off one head at a time, by setting to 0 the columns of `out_proj` that read it, and shows which answers are lost.
 
@@ -679,7 +650,7 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 # | | what it is | what to remember |
 # |---|---|---|
 # | head | attention on a slice of the model dimension | one head makes one mixture; to pass on two things in order, use two heads |
-# | split, merge | `(B, L, E)` ↔ `(B, H, L, D)` | split the last axis, then move the heads. A `view` alone splits the sequence, and trains all the same |
+# | split, merge | `(B, L, E)` ↔ `(B, H, L, D)` | split the last axis, then move the heads. A `view` alone splits the sequence, and trains nevertheless |
 # | `out_proj` | E × E | mixes what the heads found |
 # | scale | $1/\sqrt{D}$ | D is the head dimension, not E |
 # | dropout | on the weights, in training | return the weights from before it |
@@ -712,6 +683,36 @@ recap()
 # | 2 | "… Head 3 is spread evenly, so it is used for nothing. I would shuffle the place vectors: if head 0 still looks back, I am wrong." | Patterns and experiment are right. Look at what is lost without head 3. An average can hide a head that goes by the digit. |
 # | 2 | "… Head 0 looks back because training made its loss small that way." | Patterns and uses are right. Every head could be explained like this, so no result would refute it. What would have to happen if you were wrong? |
 # | 2 | "… If I train again with another seed and the same patterns appear, I am right." (sounds right) | Patterns and uses are right. Another seed shows whether a pattern is stable, and not whether the head goes by places or by digits. Which result would refute your claim? |
+
+# %% [markdown]
+# ## Optional: why unequal weights do not help
+#
+# Let $w$ be the weight of a digit in the mixture, which is ⅔ for the first digit, ⅓ for the second, and 0 for a digit that does not occur. We assume that the weights depend on the places alone, and that the matrix treats all digits alike.
+#
+# From the mixture, the matrix computes a logit for each digit, and the digit with the highest logit is named. To name the second digit, the logit must be higher at $w = ⅓$ than at ⅔, where the first digit is, and than at 0, where all absent digits are. But a matrix makes the logit a straight line in $w$.
+#
+# For example, if a digit with the whole weight gets the logit 3 and a digit with no weight gets 0, then a digit of weight ⅓ gets 1 and a digit of weight ⅔ gets 2, so the larger weight wins. With $s$ in place of 3 and $t$ in place of 0, the logit is $sw + t(1 - w) = (s - t)\,w + t$, which is a straight line too:
+
+# %%
+figures.no_peak()
+
+# %% [markdown]
+# The dashed line is what the second digit would need, a peak at ⅓. But a straight line is highest at one of its ends, or equally high everywhere. So a matrix can name the digit with the larger weight every time. No matrix can name the digit with the smaller weight for every pair of digits.
+#
+# <details><summary>Could a matrix succeed that treats the digits differently?</summary>
+#
+# No. Suppose that there were one, called M. Exchange two digits, such as 3 and 7, both in what it reads and in what it writes. The task treats all digits alike, so the new matrix succeeds as well. In the same way every other renaming of the ten digits turns M into a matrix that succeeds. For each request all of these matrices give the largest logit to the right digit, and therefore their mean does so, too. But in the mean no digit is special, and such a matrix fails, so M cannot exist.
+#
+# The argument is about one layer whose output is read by a matrix, and about weights that depend on the places alone. Our keys contain the digits too, so it makes the failure likely, and the five starts show it.
+#
+# </details>
+
+# %% [markdown]
+# ## Optional: from an empty page
+#
+# Every exercise so far has begun with a signature, a docstring and three hints. To find out what you know without them, close this notebook, open an empty one, and write multi-head attention with a mask from memory. Twenty-five lines are enough.
+#
+# Then let PyTorch decide whether it is right. Copy the weights of an `nn.MultiheadAttention` into your module, and draw a batch in `torch.float64` in which all sizes differ. Compare the outputs without a mask, with a causal one, and with padding. If the differences stay below $10^{-12}$, you can build what everything after this lesson is made of.
 
 # %% [markdown]
 # ## Optional: a head whose map does not show its job

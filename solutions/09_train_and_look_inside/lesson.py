@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 9. Train it, look inside
 #
-# After this lesson you can train a language model and judge it by more than its loss. You can also find the heads that do a job by a score instead of by eye, and test by taking a head away whether the model needs it. You need lesson 8. About 185 minutes, in three sittings, which end before "Exercise 9.2", before "Back to the twelve", and at the end.
+# After this lesson you can train a language model and judge it by more than its loss. You can also find the heads that do a job by a score instead of by eye, and test by taking a head away whether the model needs it. You need lesson 8. About 185 minutes, in three sittings, which end before "Exercise 9.2", before "Back to the twelve", and at the end. The two optional sections take another 25.
 #
 # ## The idea
 #
@@ -30,7 +30,7 @@ print(f"{len(text.text):,} characters, {len(text.characters)} different ones")
 print(text.text[206:424])
 
 # %% [markdown]
-# This text is tiny: the largest models of today read several hundred million times as much. Nine tenths of it are for learning, and the last tenth is set aside.
+# This text is tiny. Llama 3 (2024), for example, read some 15 trillion tokens, which is several hundred million times as much. Nine tenths of it are for learning, and the last tenth is set aside.
 #
 # The model is a stack of two blocks with a causal mask, four heads in each and 64 dimensions, and it looks at the last 64 characters. If your block from lesson 8 passes its checks, the model is built from it (and your numbers differ a little from those printed here), otherwise from the same block in `writer.py`.
 
@@ -109,14 +109,14 @@ for temperature in (0.2, 0.7, 1.5):
 #
 # ### Twelve heads, and one question
 #
-# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned for about eight minutes, from the same text and from random strings, which we come to below. Its loss on unseen text is 1.56, lower than those of our counts. (Cleverer counting gets to 1.51, not shown.) But this larger model has learned something that no such counting can do. First, here is what it writes:
+# Beside this notebook is a second model, `model.safetensors`. We call it the *larger model*, and the one that you have trained the *small* one. The larger model has three layers of four heads, 128 dimensions and 0.6 million parameters. It learned for about eight minutes, from the same text and from random strings, which we come to below. Its loss on unseen text is 1.56, lower than those of our counts. (Cleverer counting gets to 1.51, not shown.) But it has learned something that no such counting can do. First, here is what it writes:
 
 # %% measured
 large, facts = writer.load(text)
 writer.write(large, text, "Attention ", 120, temperature=0.7)
 
 # %% [markdown]
-# Two fifths of what this model saw in training were no text at all, but strings of random characters that repeat. Here is such a string that it has never seen, with 24 characters shown twice, and what it predicts for each character of the second copy:
+# Two fifths of what the larger model saw in training were no text at all, but strings of random characters that repeat. Here is such a string that it has never seen, with 24 characters shown twice, and what it predicts for each character of the second copy:
 
 # %% measured
 string = writer.repeats(text, 1, period=24, seed=1)[:, :48]
@@ -127,7 +127,7 @@ print("predicted: ", " " + text.decode(guessed))
 # %% [markdown]
 # The model is right every time, in a string that no statistics of English can help with. Its predictions begin one place later, because nobody can know the first character of the copy. The model has twelve heads. **Which of them is responsible for copying?**
 #
-# Here are the maps of all twelve heads to explore, on a line of text that the model has not seen. A head is named by its layer and its number in that layer, both counted from 0, and a dot stands for a space:
+# Here are the maps of all twelve heads to explore, on twelve characters of text that the model has not seen. A head is named by its layer and its number in that layer, both counted from 0, and a dot stands for a space:
 
 # %%
 names = [f"{layer}.{head}" for layer in range(3) for head in range(4)]
@@ -172,7 +172,7 @@ for row, period in zip(tokens[:, :20], periods, strict=True):
     print(f"period {int(period):2}:", row.tolist())
 
 # %% [markdown]
-# Why must the period differ? Suppose that it were always 16. The next token would then be a copy of the one 16 places before it, which is 15 places before the current token. "Look 15 places back" would solve the task without any analogy, and one layer can learn that. (In the copiers of this section, a learned vector per place is added to the queries and keys alone. Places say where to look and are not passed on.)
+# Why must the period differ? Suppose that it were always 16. The next token would then be a copy of the one 16 places before it, which is 15 places before the current token. "Look 15 places back" would solve the task without any analogy, and one layer can learn that.
 
 # %% measured
 lazy = induction.train(depth=1, shortest=16)
@@ -223,7 +223,9 @@ def make_repeating_batch(
 # %% [markdown]
 # ### One layer or two?
 #
-# The copier has layers of attention with one head each, which add their outputs to the stream of vectors (lesson 8), and no feed-forward network. **Predict** for one layer and for two: when trained on periods of 6 to 16, how often is the next token right? Only the places where it can be known count, from the first repetition on.
+# The copier has layers of attention with one head each, which add their outputs to the stream of vectors (lesson 8), and no feed-forward network. A learned vector per place is added to queries and keys alone, so places say where to look and are not passed on.
+#
+# **Predict** for one layer and for two: when trained on periods of 6 to 16, how often is the next token right? Only the places where it can be known count, from the first repetition on.
 
 # %%
 predict("one layer", options=("nearly always", "about a quarter", "never"))
@@ -237,7 +239,7 @@ reveal("one layer", "about a quarter")
 reveal("two layers", "nearly always")
 
 # %% [markdown]
-# A guess among the tokens of the sequence would be right in 10% of the cases (the mean of 1/6 to 1/16). One layer is right in a quarter of the cases, namely where the period happens to fit a distance that it has learned. To see why two layers do better, look at the maps of the two heads of the deep model, in one sequence with period 15:
+# A guess among the tokens of the sequence would be right in 10% of the cases (the mean of 1/6 to 1/16). One layer is right in a quarter of the cases, namely where the period happens to fit a distance that it has learned. To see why two layers do better, look at the maps of the two heads of the two-layer copier, in one sequence with period 15:
 
 # %%
 tokens, periods = induction.repeated(1, seed=4, shortest=15)
@@ -338,7 +340,7 @@ def induction_score(weights: Tensor, period: Tensor) -> Tensor:
 # %% [markdown]
 # ### The scores of the two heads
 #
-# Here are your scores for the two heads of the deep model, on 300 sequences with periods of 14 to 16. If an exercise is still open, a function of `induction.py` stands in for it:
+# Here are your scores for the two heads of the two-layer copier, on 300 sequences with periods of 14 to 16. If an exercise is still open, a function of `induction.py` stands in for it:
 
 # %% measured
 tokens, periods = induction.repeated(300, seed=99_999, shortest=14)
@@ -420,7 +422,7 @@ def ablate_head(module: MultiHeadAttention, head: int) -> Iterator[None]:
 # %% [markdown]
 # ### Without one or the other
 #
-# Now switch off each of the two heads of the deep model in turn. (If your `ablate_head` is still open, `induction.py` has one.)
+# Now switch off each of the two heads of the two-layer copier in turn. (If your `ablate_head` is still open, `induction.py` has one.)
 
 # %% measured
 try:
@@ -434,32 +436,7 @@ for layer in (0, 1):
 print(f"with both heads on: {induction.accuracy(deep):.0%} right")
 
 # %% [markdown]
-# When either of them is off, less than a tenth is right, no more than by guessing among the tokens of the sequence. That was to be expected, because only one layer is left, and this one was never trained to work alone. So the ablation shows that both heads are needed, but not that the first writes notes and the second reads them.
-#
-# The story of the notes can be tested as well. What layer 0 adds can reach the output in four ways: through the queries of layer 1, through its keys, through its values, or past layer 1 (the *rest*). The story says that only the keys matter: the notes are read there, whereas the query and the value need only the token itself. So we open some of these ways and close the others. With the values closed, for example, layer 1 computes its values from the stream as it was before layer 0 added anything. This is called *path patching*. Here are two such experiments:
-
-# %%
-experiments = {
-    "only the keys": ("key",),
-    "all but the keys": ("query", "value", "rest"),
-}
-induction.switches(experiments)
-
-# %% [markdown]
-# **Predict.** What share of the predictions is right in each of the two?
-
-# %%
-predict("only the keys", options=("nearly all", "about a tenth"))
-predict("all but the keys", options=("nearly all", "about a tenth"))
-
-# %% measured
-for name, parts in experiments.items():
-    print(f"{name:17} {induction.patched(deep, parts):.0%} right")
-reveal("only the keys", "nearly all")
-reveal("all but the keys", "about a tenth")
-
-# %% [markdown]
-# If only the way through the keys is open, every prediction is right, and if it alone is closed, hardly any is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. It does not test whether the notes say "before me came K". For that we have only the map and the score of layer 0.
+# When either of them is off, less than a tenth is right, no more than by guessing among the tokens of the sequence. That was to be expected, because only one layer is left, and this one was never trained to work alone. So the ablation shows that both heads are needed, but not that the first writes notes and the second reads them. (The optional section "which way do the notes go?" tests this, too.)
 #
 # ### Back to the twelve
 #
@@ -482,6 +459,8 @@ plot.heatmap(
 
 # %% [markdown]
 # Layer 0 has three previous-token heads, 0.0, 0.1 and 0.3. Above it, 1.0, 1.3 and 2.2 look for repetitions. These are scores on random strings. On text a head may look elsewhere, as head 1.2 does in the first figure of this lesson, where it looks one place back. Nor is there a natural threshold for a score: head 1.2 has 0.43 on repetitions. We count it among the others, which should not be needed for copying, and the control below can prove us wrong.
+#
+# ### Compared with what?
 #
 # The next function takes heads of this model away, with your `ablate_head`, and adds a vector to the output of the attention in place of each. (You need not read it line by line.)
 
@@ -520,9 +499,7 @@ reveal("the more important head", "0.2, the smear")
 # %% [markdown]
 # A stripe catches the eye, but it does not say how much the loss depends on it. The smear seems to matter more than five times as much.
 #
-# ### Compared with what?
-#
-# A head that is switched off adds nothing. But suppose that a head always adds *about the same*, whatever the text is. Then the layers above count on this constant, and taking it away does damage even if the head says nothing about the text. To tell the two cases apart, put the head's own mean in its place, the mean of what it adds over many stretches of text. `writer.heads` returns two things for each head, its weights and its values after `out_proj`, so `weights @ values` is the vector that this head adds to the stream:
+# A head that is switched off adds nothing. But suppose that a head always adds *about the same*, whatever the text is. Then the layers above count on this constant, and taking it away does damage even if the head says nothing about the text. To tell the two cases apart, put the head's own mean in its place, the mean of what it adds over many stretches of text. `writer.heads` returns two things for each head: its weights, and its values, already multiplied by its part of `out_proj`. So `weights @ values` is the vector that this head adds to the stream:
 
 
 # %%
@@ -533,10 +510,10 @@ def means_of(tokens: Tensor) -> dict[str, Tensor]:
 
 
 # %% [markdown]
-# **Predict.** With its mean in its place, which of the two heads is missed more?
+# **Predict.** Of which head does the mean repair most of the damage?
 
 # %%
-predict("with the mean in its place", options=("0.0, the stripe", "0.2, the smear"))
+predict("repaired by the mean", options=("0.0, the stripe", "0.2, the smear", "both"))
 
 # %% measured
 text_means = means_of(text.batch(text.seen, 200, 96, seed=1)[0])
@@ -544,14 +521,14 @@ for name in ("0.0", "0.2"):
     with replaced({name: text_means[name]}):
         worse = writer.loss_on(large, text, text.unseen) - loss
     print(f"mean in place of {name}: {worse:+.3f}")
-reveal("with the mean in its place", "0.0, the stripe")
+reveal("repaired by the mean", "0.2, the smear")
 
 # %% [markdown]
-# With its mean in its place, the smear costs 0.005 instead of 0.071, while for the stripe hardly anything has changed. So a constant vector repairs most of the damage of removing the smear, and almost none of the damage of removing the stripe. (The stripe now costs more than the smear, but only by 0.007, and how much such a difference varies was not measured.) Every ablation raises the question "compared with what?", and zero is only one possible answer.
+# With its mean in its place, the smear costs 0.005 instead of 0.071, while for the stripe hardly anything has changed. So a constant vector repairs most of the damage of removing the smear, and almost none of the damage of removing the stripe. Every ablation raises the question "compared with what?", and zero is only one possible answer.
 #
 # ### Who copies?
 #
-# Now we switch off whole groups of heads, first with zeros and then with means in their place. The last group is a control: the six heads that belong to neither of the two groups, head 1.2 among them.
+# Now we switch off whole groups of heads, first with zeros and then with means in their place. The last group is a control: the six heads that neither look back nor look for repetitions, head 1.2 among them.
 
 # %%
 groups = {
@@ -596,7 +573,7 @@ induction.ablations(rises, still_copied)
 # %% [markdown]
 # Look for the short bars in the left panel. The row of head 1.0 has none: copying stays above 99% without it, and without any other single head (not shown). Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. Zeros and means nearly agree here, except on text for the last group, which contains 0.2.
 #
-# Now the control. Without all six of the other heads the loss on text rises, but 99% of the characters are still copied. So the two groups are needed for copying, and no other heads are. Of the three heads that look for repetitions, any one is enough. Copying goes on without 1.0 and 1.3, and without any other two of them (not shown).
+# Now the control. Without all six of the other heads the loss on text rises by 0.39, and by 0.28 with means in their place, but 99% of the characters are still copied. So a model that is damaged elsewhere can still copy. The two groups are needed for copying, and no other heads are. Of the three heads that look for repetitions, any one is enough. Copying goes on without 1.0 and 1.3, and without any other two of them (not shown).
 #
 # So no single head is responsible for copying. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, remove the head alone and then together with the heads that might do the same.
 
@@ -632,7 +609,7 @@ for name, part in (("seen", text.seen), ("unseen", text.unseen)):
     print(f"{name:7} {writer.loss_on(large, text, part):.2f}")
 
 # %% [markdown]
-# The gap is small. `pretrain.py` trains with dropout and for few steps, both of which are meant to keep a model from memorizing. A wide gap tells you that a model has memorized, but not which of two models is better. (An earlier version that was trained for longer had a wider gap and a lower loss on unseen text, not shown.)
+# The gap is 0.12, which is small. `pretrain.py` trains with dropout and for few steps, both of which are meant to keep a model from memorizing. A wide gap tells you that a model has memorized, but not which of two models is better. (An earlier version that was trained for longer had a wider gap and a lower loss on unseen text, not shown.)
 #
 # ## What you learned
 #
@@ -646,7 +623,7 @@ for name, part in (("seen", text.seen), ("unseen", text.unseen)):
 # | induction head | looks one place after the previous occurrence | usually needs a previous-token head in a layer below |
 # | score | a number per head, over many inputs | where it looks |
 # | ablation | the model with something in place of a head | compared with what? And is there a twin? |
-# | path patching | one input gets what a layer added, the others do not | which way the information goes |
+# | path patching (optional) | only some inputs get what a layer added | which way the information goes |
 # | attention sink | where a head rests | a large weight on a small value |
 #
 # %%
@@ -655,7 +632,13 @@ recap()
 # %% [markdown]
 # ## Questions
 #
-# **Question R9** (4 points, graded by a person). Somebody says of the two-layer copier: "The head of layer 1 copies." (a) Collect the evidence: say what the map, the score and the ablation each show, and what each leaves open. (b) Propose a *counterfactual* test, one in which the input is changed and not the model, for example by putting another token in one place of the sequence. What do you change, what do you measure, and which result would refute the claim? (c) Why would the same sentence about head 1.0 of the larger model need more than one ablation?
+# **Question R9** (4 points, graded by a person). Somebody says of the two-layer copier: "The head of layer 1 copies."
+#
+# (a) Collect the evidence: say what the map, the score and the ablation each show, and what each leaves open.
+#
+# (b) Propose a *counterfactual* test, one in which the input is changed and not the model, for example by putting another token in one place of the sequence. What do you change, what do you measure, and which result would refute the claim?
+#
+# (c) Without 1.0, 1.3 and 2.2, the larger model still copies about 13% of the characters (with means in their place), although a guess among the 24 characters of a string would be right in 4%. Is there another head that copies? Find out with `without` and `on_strings`. Say what you switched off, what came out, and with what you compared it.
 
 # %% question R9 [markdown] points=4
 # Map: in one sequence the second layer's head puts its weight one place after the previous occurrence. It shows where it looks in that sequence, not what is done with it.
@@ -664,21 +647,52 @@ recap()
 #
 # Counterfactual: replace the token after the previous occurrence (position i − P + 1) with another one, and leave the rest. If the head copies, the prediction at i changes to the new token. If it stays the same, the claim is refuted. (Changing a token elsewhere should not matter.)
 #
-# In the large model copying stays at 100% without head 1.0, because 1.3 and 2.2 do the same. The claim needs the ablation of the group, and of a group of other heads for comparison.
+# Head 1.2 copies a little. With means in their place, the model copies 13% without the three, and 3.7% without the three and 1.2, which is no more than guessing. For comparison, without the three and one of the eight others it copies 9% to 13%. Without 1.2 alone it copies 100%, because the three others do the same, and better. (With zeros, taking away 0.2 in place of 1.2 leaves 7%, but with its mean 13%. The zero did that damage.)
 #
 # | points | for |
 # |---|---|
 # | 1 | Map and score: where the head looks, in one sequence and in many, and that neither shows what is done with it |
 # | 1 | Ablation: the model needs the head, and what that leaves open (the head of layer 0 is needed too, or a mean in place of zero could answer otherwise) |
 # | 1 | A counterfactual: the input is changed, with what is measured and which result would refute the claim |
-# | 1 | The twins: the large model copies without head 1.0, because other heads do the same, so a group has to be switched off, and another group for comparison |
+# | 1 | Head 1.2, found by switching it off together with the three (about 4% are left), and compared with other heads in its place (9% to 13%) |
 #
 # | points | an answer that is not right | what to write below it |
 # |---|---|---|
 # | 0 | "The map shows that it copies, because its weight is in the right place." | The map shows where the head looks in one sequence. What is done with what it finds there? |
 # | 2 | "[Evidence read right.] For a counterfactual I would switch off the head of layer 0 as well." | The evidence is read right. That changes the model. Change a token of the input: which one, what should the model then write, and which result would refute you? |
-# | 3 | "[Evidence and counterfactual right.] One ablation is not enough, because the result depends on the seed." | Three parts are right. Without head 1.0 the large model goes on copying, whatever the seed. Which other heads could do its work? |
+# | 3 | "[Evidence and counterfactual right.] I switched off each of the nine others alone. 100% are copied each time, so none of them copies." | Three points. As long as the three heads are on, nobody misses a fourth. What happens if one of the nine goes together with them? |
 # | 1 | "Without the head 7% are right instead of 100%, so this is the head that copies." (sounds right) | The model needs the head. Without the head of layer 0 hardly more are right, so needing a head does not show that it copies alone. And what do map and score leave open? |
+# | 3 | "[Evidence and counterfactual right.] With zeros, 12% are copied without the three, and 7% without them and 0.2. So 0.2 copies." (sounds right) | Three points. Zero is one possible answer to "compared with what?". What is left if 0.2 gets its mean, and what without 1.2? |
+
+# %% [markdown]
+# ## Optional: which way do the notes go?
+#
+# The ablations show that both heads of the copier are needed. The story says more: the first head writes notes, and the second reads them. That can be tested as well.
+#
+# What layer 0 adds can reach the output in four ways: through the queries of layer 1, through its keys, through its values, or past layer 1 (the *rest*). The story says that only the keys matter: the notes are read there, whereas the query and the value need only the token itself. So we open some of these ways and close the others. With the values closed, for example, layer 1 computes its values from the stream as it was before layer 0 added anything. This is called *path patching*. Here are two such experiments:
+
+# %%
+experiments = {
+    "only the keys": ("key",),
+    "all but the keys": ("query", "value", "rest"),
+}
+induction.switches(experiments)
+
+# %% [markdown]
+# **Predict.** What share of the predictions is right in each of the two?
+
+# %%
+predict("only the keys", options=("nearly all", "about a tenth"))
+predict("all but the keys", options=("nearly all", "about a tenth"))
+
+# %% measured
+for name, parts in experiments.items():
+    print(f"{name:17} {induction.patched(deep, parts):.0%} right")
+reveal("only the keys", "nearly all")
+reveal("all but the keys", "about a tenth")
+
+# %% [markdown]
+# If only the way through the keys is open, every prediction is right, and if it alone is closed, hardly any is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. It does not test whether the notes say "before me came K". For that we have only the map and the score of layer 0.
 
 # %% [markdown]
 # ## Optional: when did it learn that?
