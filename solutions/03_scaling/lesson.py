@@ -469,7 +469,7 @@ first = next(step for step, loss in enumerate(losses) if loss < 0.3)
 print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 
 # %% [markdown]
-# They do: in this run, with four times the rate for its two matrices, it is as fast as the model that divides by $\sqrt d$. So dividing by $d$ is not a mistake. A model can learn its way out of an average, but hardly out of a saturated softmax.
+# They do: in this run, with four times the rate for its two matrices, this model is as fast as the one that divides by $\sqrt d$. So dividing by $d$ is not a mistake. A model can learn its way out of an average, but hardly out of a saturated softmax.
 #
 # <details><summary>Why four times and not sixteen, and who divides by d</summary>
 #

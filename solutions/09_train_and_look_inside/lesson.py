@@ -462,7 +462,7 @@ plot.heatmap(
 #
 # ### Compared with what?
 #
-# The next function takes heads of this model away, with your `ablate_head`, and adds a vector to the output of the attention in place of each. (You need not read it line by line.)
+# Before we switch off the candidates for copying, we should know what switching off does. The next function takes heads of the larger model away, with your `ablate_head`, and adds a vector to the output of the attention in place of each. (You need not read it line by line.)
 
 
 # %%
@@ -480,7 +480,7 @@ def replaced(vectors: dict[str, Tensor | float]) -> Iterator[None]:
 
 
 # %% [markdown]
-# Before we switch off the candidates for copying, we should know what switching off does. This is easiest to see in ordinary text, with the stripe, 0.0, and the smear, 0.2.
+# What switching off does is easiest to see in ordinary text. We take the stripe, 0.0, and the smear, 0.2.
 #
 # **Predict.** We take away one of the two, and the loss on text rises. For which of them does it rise more?
 
@@ -571,9 +571,9 @@ rises, still_copied = (
 induction.ablations(rises, still_copied)
 
 # %% [markdown]
-# Look for the short bars in the left panel. The row of head 1.0 has none: copying stays above 99% without it, and without any other single head (not shown). Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. Zeros and means nearly agree here, except on text for the last group, which contains 0.2.
+# Look for the short bars in the left panel. Copying stays above 99% without head 1.0, and without any other single head (not shown). It goes on without 1.0 and 1.3, and without any other two of the heads that look for repetitions (not shown). But without all three it falls from 100% to 12%, while text is hardly affected. So one of these three is enough, and one is needed.
 #
-# Now the control. Without all six of the other heads the loss on text rises by 0.39, and by 0.28 with means in their place, but 99% of the characters are still copied. So a model that is damaged elsewhere can still copy. The two groups are needed for copying, and no other heads are. Of the three heads that look for repetitions, any one is enough. Copying goes on without 1.0 and 1.3, and without any other two of them (not shown).
+# Without the three heads that look back, copying falls to 5%. But the loss on text also rises, by 0.68, so perhaps the model is so damaged that it can do nothing well. This is what the control is for. Without the other six heads, the loss on text rises by 0.39 (or by 0.28 with means, because 0.2 is among them), and still 99% of the characters are copied. So a damaged model can copy. The two groups are needed for copying, and no other heads are.
 #
 # So no single head is responsible for copying. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, remove the head alone and then together with the heads that might do the same.
 
