@@ -103,7 +103,7 @@ reveal("one head", "rarely right")
 reveal("two heads", "nearly always right")
 
 # %% [markdown]
-# One head is wrong nine times in ten, and two heads are right in nearly every case, although the two models have the same size and the same training. What can two heads do that one cannot? Compare their weights for the request "places 2 and 5", averaged over the 2000 sequences:
+# One head is wrong nine times in ten, and two heads are right in nearly every case, although the two models have the same size and the same training. To see what two heads do that one cannot, compare their weights for the request "places 2 and 5", averaged over the 2000 sequences:
 
 
 # %%
@@ -124,7 +124,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# With two heads, each of them reads one of the two places. The only head has a single row of weights per query, so it can make a single mixture, and it has chosen place 5. Was that an accident? Here are five models from five random starts, with the two digits scored separately:
+# With two heads, each of them reads one of the two places. The only head has a single row of weights per query, so it can make a single mixture, and it has chosen place 5. To see whether that was an accident, here are five models from five random starts, with the two digits scored separately:
 
 
 # %% measured
@@ -163,7 +163,7 @@ torch.cat([a, b]), torch.cat([b, a])
 #
 # ### What heads cost
 #
-# Did we pay for the second head? Take a *model dimension* of 12, once as a single head and once split into three heads of dimension 4. **Predict**: compared with the single head, how many multiplications do the scores of the three heads take?
+# Take a *model dimension* of 12, once as a single head and once split into three heads of dimension 4. **Predict**: compared with the single head, how many multiplications do the scores of the three heads take?
 
 # %%
 predict("cost of three heads of 4", options=("a third", "the same", "three times"))
@@ -588,14 +588,14 @@ plot.heads(
 )
 
 # %% [markdown]
-# Three of the maps can be read at a glance, and one is smeared (that of head 3 in the run printed here). The entropy of lesson 4 puts a number on this: $e$ raised to the power of the entropy says how many places a row is effectively spread over:
+# Three of the maps can be read at a glance, and one is smeared (that of head 3 in the run printed here). The entropy of lesson 4 puts a number on this: $e$ raised to the power of the entropy says how many places a row effectively covers:
 
 # %% measured
 spread = torch.special.entr(weights).sum(dim=-1).mean(dim=(0, 2)).exp()
 print([f"head {h}: {places:.1f} places" for h, places in enumerate(spread)])
 
 # %% [markdown]
-# The three readable heads spread each row over one to two places, and the smeared one over three. (The map is an average over 500 sequences, so it is more smeared than the rows it is made of.) Now compare the maps with the four questions. Apart from single rows at the two ends, no map has its weight *on* the diagonal. How, then, is the question about the digit "here" answered?
+# The rows of the three readable heads cover one to two places each, and those of the smeared one cover three. (The map is an average over 500 sequences, so it is more smeared than the rows it is made of.) Now compare the maps with the four questions. Apart from single rows at the two ends, no map has its weight *on* the diagonal. How, then, is the question about the digit "here" answered?
 #
 # A map says which values were mixed, but not what the model does with the mixture. To find that out, take something away. The next cell switches off one head at a time, by setting to 0 the columns of `out_proj` that read it, and shows which answers are lost.
 
@@ -717,13 +717,13 @@ figures.no_peak()
 # %% [markdown]
 # ## Optional: a head whose map does not show its job
 #
-# How does this head know the digit "here" if it rarely looks there? The maps are averages. The next figure shows a single sequence, head by head and query by query, with labels that give the place and its digit. What does the smeared head look at there?
+# How does this head know the digit "here" if it rarely looks there? The maps are averages. The next figure shows a single sequence, head by head and query by query, with labels that give the place and its digit. Watch the smeared head.
 
 # %%
 plot.explore(weights[0], [f"{i}:{d}" for i, d in enumerate(digits[0].tolist())])
 
 # %% [markdown]
-# Its rows have peaks, but no pattern. Perhaps this head goes by the digits, and the others by the places. To test this, we rename the digits, as if every 0 were now called 4, every 1 were called 7, and so on. How much of each head's weight moves?
+# Its rows have peaks, but no pattern. Perhaps this head goes by the digits, and the others by the places. To test this, we rename the digits, as if every 0 were now called 4, every 1 were called 7, and so on, and measure how much of each head's weight moves:
 
 # %% measured
 renamed = torch.randperm(10, generator=torch.Generator().manual_seed(1))[digits]
@@ -731,7 +731,7 @@ moved = (layer(renamed)[1] - weights).abs().sum(dim=-1) / 2  # (B, H, L)
 print([f"head {h}: {share:.0%}" for h, share in enumerate(moved.mean(dim=(0, 2)))])
 
 # %% [markdown]
-# In three of the heads, renaming moves at most 15% of the weight, so they go mostly by place. In the smeared head it moves more than two thirds. This head goes by digits. (Weight that leaves one key arrives at another, so the cell divides by 2.) But which digits: those in the keys, or the digit in the query? Average its weights over all sequences, separately for each digit that asks:
+# In three of the heads, renaming moves at most 15% of the weight, so they go mostly by place. In the smeared head it moves more than two thirds. This head goes by digits. (Weight that leaves one key arrives at another, so the cell divides by 2.) It could go by the digits in the keys or by the digit in the query, so average its weights over all sequences, separately for each digit that asks:
 
 # %% measured
 smeared = weights[:, moved.mean(dim=(0, 2)).argmax()].detach()  # (B, L, L)

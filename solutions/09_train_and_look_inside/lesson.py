@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 9. Train it, look inside
 #
-# After this lesson you can train a language model and judge it by more than its loss. You can also find the heads that do a job by a score instead of by eye, and test by taking a head away whether the model needs it. You need lesson 8. About 185 minutes, in three sittings, which end before "Exercise 9.2", before "Back to the twelve", and at the end. The two optional sections take another 25.
+# After this lesson you can train a language model and judge it by more than its loss. You can also find the heads that do a job by a score instead of by eye, and test by taking a head away whether the model needs it. You need lesson 8. About 185 minutes, in three sittings, which end before "Exercise 9.2", before "Back to the twelve", and at the end. The two optional sections take another 25 minutes.
 #
 # ## The idea
 #
@@ -571,7 +571,7 @@ rises, still_copied = (
 induction.ablations(rises, still_copied)
 
 # %% [markdown]
-# Look for the short bars in the left panel. Copying stays above 99% without head 1.0, and without any other single head (not shown). It goes on without 1.0 and 1.3, and without any other two of the heads that look for repetitions (not shown). But without all three it falls from 100% to 12%, while text is hardly affected. So one of these three is enough, and one is needed.
+# Look for the short bars in the left panel. Copying stays above 99% without head 1.0, and without any other single head. It goes on without 1.0 and 1.3, and without any other two of the heads that look for repetitions. (Only these two rows are shown.) But without all three it falls from 100% to 12%, while text is hardly affected. So one of these three is enough, and one is needed.
 #
 # Without the three heads that look back, copying falls to 5%. But the loss on text also rises, by 0.68, so perhaps the model is so damaged that it can do nothing well. This is what the control is for. Without the other six heads, the loss on text rises by 0.39 (or by 0.28 with means, because 0.2 is among them), and still 99% of the characters are copied. So a damaged model can copy. The two groups are needed for copying, and no other heads are.
 #
