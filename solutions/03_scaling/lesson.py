@@ -282,7 +282,7 @@ for name in ("unscaled", "over √d"):
 #
 # ### Exercise 3.3: the Jacobian of softmax
 #
-# Compute this table for any number of rows of weights at once. The input consists of weights, so softmax has already been applied. Not allowed are PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like), a second `softmax`, and derivatives from small differences, for which complex numbers are sometimes used.
+# Compute this table for any number of rows of weights at once. The input consists of weights, so softmax has already been applied. You may not use PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like), a second `softmax`, or derivatives from small differences, for which complex numbers are sometimes used.
 
 # %% hints softmax_jacobian [markdown]
 # For one row of n weights the answer is an n × n table. Which part of the formula appears only on the diagonal, and which part fills the whole table?
@@ -685,7 +685,7 @@ figures.responses(cases, tables, "An output responds only if it mixes what diffe
 #
 # ### Exercise 3.5: the response to the query (optional, without points)
 #
-# Compute this table from the weights, for any number of queries at once. What exercise 3.3 does not allow is not allowed here either: PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like), a second `softmax`, and complex numbers. To test your function, compute the weights of each of the `cases` above with a scale of 1, and compare with `tables`.
+# Compute this table from the weights, for any number of queries at once. The rules are those of exercise 3.3: no derivatives from PyTorch (`jacobian`, `jacrev`, `grad` and the like) or from small differences, no second `softmax`, and no complex numbers. To test your function, compute the weights of each of the `cases` above with a scale of 1, and compare with `tables`.
 
 # %% hints query_jacobian [markdown]
 # For one query the answer is a table with a row for each entry of the output and a column for each entry of the query. Which of the two terms of the formula is a product of two means?

@@ -109,7 +109,7 @@ for temperature in (0.2, 0.7, 1.5):
 #
 # ### Twelve heads, and one question
 #
-# Beside this notebook is a second model, `model.safetensors`. We call it the *larger model*, and the one that you have trained the *small* one. The larger model has three layers of four heads, 128 dimensions and 0.6 million parameters. It learned for about eight minutes, from the same text and from random strings, which we come to below. Its loss on unseen text is 1.56, lower than those of our counts. (Cleverer counting gets to 1.51, not shown.) But it has learned something that no such counting can do. First, here is what it writes:
+# Beside this notebook is a second model, `model.safetensors`. We call it the *larger model*, and the one that you have trained the *small* one. The larger model has three layers of four heads, 128 dimensions and 0.6 million parameters. It learned for about eight minutes, from the same text and from random strings, which we come to below. Its loss on unseen text is 1.56, lower than those of our counts. (Cleverer counting gets to 1.51, not shown.) But the larger model has learned something that no such counting can do. First, here is what it writes:
 
 # %% measured
 large, facts = writer.load(text)
@@ -660,9 +660,9 @@ recap()
 # |---|---|---|
 # | 0 | "The map shows that it copies, because its weight is in the right place." | The map shows where the head looks in one sequence. What is done with what it finds there? |
 # | 2 | "[Evidence read right.] For a counterfactual I would switch off the head of layer 0 as well." | The evidence is read right. That changes the model. Change a token of the input: which one, what should the model then write, and which result would refute you? |
-# | 3 | "[Evidence and counterfactual right.] I switched off each of the nine others alone. 100% are copied each time, so none of them copies." | Three points. As long as the three heads are on, nobody misses a fourth. What happens if one of the nine goes together with them? |
+# | 3 | "[Evidence and counterfactual right.] I switched off each of the nine others alone. 100% are copied each time, so none of them copies." | Three parts are right. As long as the three heads are on, nobody misses a fourth. What happens if one of the nine goes together with them? |
 # | 1 | "Without the head 7% are right instead of 100%, so this is the head that copies." (sounds right) | The model needs the head. Without the head of layer 0 hardly more are right, so needing a head does not show that it copies alone. And what do map and score leave open? |
-# | 3 | "[Evidence and counterfactual right.] With zeros, 12% are copied without the three, and 7% without them and 0.2. So 0.2 copies." (sounds right) | Three points. Zero is one possible answer to "compared with what?". What is left if 0.2 gets its mean, and what without 1.2? |
+# | 3 | "[Evidence and counterfactual right.] With zeros, 12% are copied without the three, and 7% without them and 0.2. So 0.2 copies." (sounds right) | Three parts are right. Zero is one possible answer to "compared with what?". What is left if 0.2 gets its mean, and what without 1.2? |
 
 # %% [markdown]
 # ## Optional: which way do the notes go?
