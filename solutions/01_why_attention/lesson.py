@@ -5,7 +5,9 @@
 #
 # ## The idea
 #
-# Let us start with the easiest translation there is: repeating what has been read. The "words" are random numbers below 12.
+# A chat program writes its answer one word at a time. Before each word it looks back at everything that has been said, your question as well as the answer so far, and decides which parts matter for the next word. This step is called *attention*. It was invented in 2014 for translation, in programs that you can rebuild in ten minutes. By lesson 5 you will have written the function that today's language models call in every layer, by lesson 8 the block that they are stacked from, and in lesson 13 a small model that writes on your own computer.
+#
+# We begin with the problem that attention was invented for. Let us take the easiest translation there is: repeating what has been read. The "words" are random numbers below 12.
 
 # %% setup
 from functools import partial
@@ -33,7 +35,7 @@ def copies(n: int, seed: int, length: int) -> tuple[Tensor, Tensor]:
 copies(1, seed=0, length=8)
 
 # %% [markdown]
-# In 2014, neural translators were built from two *recurrent* networks. Such a network reads one word at a time and keeps a vector, its *hidden state*. It computes each new state from the old one and the next word, always with the same weights. The first network, the *encoder*, reads the whole sentence and passes its last state to the second, the *decoder*, which writes one word after another. Each word comes from the decoder's own state and the word that it wrote before.
+# Until then, neural translators were built from two *recurrent* networks. Such a network reads one word at a time and keeps a vector, its *hidden state*. It computes each new state from the old one and the next word, always with the same weights. The first network, the *encoder*, reads the whole sentence and passes its last state to the second, the *decoder*, which writes one word after another. Each word comes from the decoder's own state and the word that it wrote before.
 #
 # In the figure, x are the words that are read, h the states of the encoder, s the states of the decoder, and y the words that are written.
 
@@ -193,7 +195,7 @@ for steps in (250, 750):
     print(f"{steps} steps, the first 4 of 16: {repeating(16, 4, 1, steps):4.0%}")
 
 # %% [markdown]
-# This model reads as many words as the one that failed, but it has only four of them to remember. After 250 steps it does not get even those right. So at this point four words are too many for it if twelve others follow them. After 750 steps it mostly succeeds. Distance makes learning slower, but it does not stop it.
+# This model reads as many words as the one that failed, but it has only four of them to remember. After 250 steps it does not get even those right. So at this point even four words are too many if twelve others follow. After 750 steps it mostly succeeds. Distance makes learning slower, but it does not stop it.
 #
 # Was it too much to write? If four words have to be written four times over, there are 16 words to write and four to remember. Or was it too little training? To find out, we also train three times as long:
 
@@ -352,7 +354,7 @@ plot.heatmap(
 # %% [markdown]
 # Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front.
 #
-# The rows of the hyphens are smeared, because a hyphen is at the same position in every date and the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space, and the last three columns are the padding. The row of the second 5 has half of its weight on them, because to the model padding is a character like any other. Lesson 5 shows how to hide the padding.
+# The rows of the hyphens are smeared, probably because a hyphen is at the same position in every date, so that the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space, and the last three columns are the padding. The row of the second 5 has half of its weight on them, because to the model padding is a character like any other. Lesson 5 shows how to hide the padding.
 #
 # ### What attention changes
 #
@@ -413,7 +415,7 @@ recap()
 #
 # **Question R1** (2 points, graded by a person). The state has 64 dimensions with 32 bits each, 2048 bits in all. A sequence of 16 words, each drawn from 12, holds $16 \log_2 12$ bits, which is less than 58. So there is room, and still the model without attention fails at 16 words, even after 750 steps.
 #
-# A friend says: "It is the training. With enough of it, one state will do for texts of any length." Plan one run with `repeating` that would tell us something about the first of his sentences: what do you change, what do you leave as it is, and which result would speak against him? Then say what is wrong with his second sentence, also for a state ten times as large.
+# A friend says: "It is the training. With enough of it, one state will do for texts of any length." Plan one run with `repeating` that would tell us something about "It is the training": what do you change, what do you leave as it is, and which result would speak against him? Then say what is wrong with his second sentence, also for a state ten times as large.
 
 # %% question R1 [markdown] points=2
 # `repeating(16, 16, 1, 7500)`: ten times as many steps, with the task, the model and everything else as they were. If still hardly any sequence is right, more training is not what was missing, and the first sentence has lost its support. If most are right, he has a point: the code for sixteen words could be learned and only took longer. One run decides it for one task and one start, no more. (Training three times as long brought eight words from nearly never to about half, so either result is possible.)

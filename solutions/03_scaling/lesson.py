@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 3. Scaling
 #
-# After this lesson you can say why and how attention scales its scores, and show what happens to a model that does not. You should have done lesson 2 and know what a variance is. About 115 minutes, in two sittings, of which the first ends before "Does a model notice?". The optional sections at the end take another 40.
+# After this lesson you can say what happens to attention when its vectors get longer, how its scores are scaled to prevent this, and what becomes of a model that does not scale them. You should have done lesson 2 and know what a variance is. About 115 minutes, in two sittings, of which the first ends before "Does a model notice?". The optional sections at the end take another 40.
 #
 # ## The idea
 #
@@ -220,7 +220,7 @@ plot.slide(
 )
 
 # %% [markdown]
-# With these random numbers, it first happens at d = 8, where the leading key gets 0.98. That is luck: at 16 the largest weight is back to 0.52. From 256 on one key has everything. If you move the slider, watch also *which* key leads. The leader keeps changing, because it depends on the random numbers alone.
+# With these random numbers, it first happens at d = 8, where the leading key gets 0.98. That is chance, because at 16 the largest weight is only 0.52. From 256 on one key has everything. If you move the slider, watch also *which* key leads. The leader keeps changing, because it depends on the random numbers alone.
 #
 # ### What a saturated softmax does to learning
 #
@@ -442,7 +442,7 @@ for name, (losses, gradient) in runs.items():
 reveal("the first gradient without scaling", "larger")
 
 # %% [markdown]
-# Without scaling, the loss does not get below 0.3 in 300 steps, and yet the first gradient of that run was the *largest* of the three. The sentence looks only at how softmax responds to its scores. But training changes the matrices, and the scores change because of that. Without the division by $\sqrt{256} = 16$, the same change in the query matrix changes the scores sixteen times as much. Softmax passes on less of that change, but not sixteen times less, so the gradient is larger.
+# Without scaling, the loss does not get below 0.3 in 300 steps, and yet the first gradient of that run was the *largest* of the three. The sentence "gradients vanish" looks only at how softmax responds to its scores. But training changes the matrices, and the scores change because of that. Without the division by $\sqrt{256} = 16$, the same change in the query matrix changes the scores sixteen times as much. Softmax passes on less of that change, but not sixteen times less, so the gradient is larger.
 
 
 # %%
@@ -469,7 +469,7 @@ first = next(step for step, loss in enumerate(losses) if loss < 0.3)
 print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 
 # %% [markdown]
-# They do: in this run, with four times the rate for its two matrices, this model is as fast as the one that divides by $\sqrt d$. So dividing by $d$ is not a mistake. A model can learn its way out of an average, but hardly out of a saturated softmax.
+# They do: in this run, with four times the rate for its two matrices, this model is as fast as the one that divides by $\sqrt d$. So dividing by $d$ is not a mistake. In this task a model can learn its way out of an average. Out of a saturated softmax it hardly can, at least as long as its gradients have to come back through that softmax.
 #
 # <details><summary>Why four times and not sixteen, and who divides by d</summary>
 #
@@ -559,7 +559,7 @@ figures.exchanged(
 #
 # Neither model follows the gradient of its own loss, so the failure of B alone would prove little. But A has the same handicap, and it learns. Most of the harm is therefore done on the way back, by a softmax in which most queries have nearly all of their weight on one key. In B this softmax exists only on the way back, and still B has a loss of 1.23 after 300 steps, where A is below 0.3 after fewer than 60. It is not all of the harm, because B ends at a lower loss than the unscaled model.
 #
-# "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish. It was the largest of all. What vanishes is the gradient of each query that has decided, and such a backward pass is enough to make learning crawl.
+# "Without scaling, gradients vanish" is therefore half right. The gradient of the matrices did not vanish. It was the largest of all. What vanishes is the gradient of each query that has decided, and in this task such a backward pass made learning crawl.
 #
 # All of this is one task, one optimizer and 300 steps. With two other starts and with two other learning rates, too, A learned fast and B did not (not shown).
 

@@ -319,7 +319,7 @@ print(f"one matrix and three differ by at most {(tokens @ w - small).abs().max()
 #
 # ### One more matrix
 #
-# After the merge the heads lie side by side, but they are still strangers: entries 0 to 3 of the result come from head 0 alone. A last matrix, `out_proj`, mixes across heads. That makes four matrices, each of them E × E:
+# After the merge the heads lie side by side, but no entry has seen another head yet: entries 0 to 3 of the result come from head 0 alone. A last matrix, `out_proj`, mixes across heads. That makes four matrices, each of them E × E:
 #
 # $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{D}}\right) V_h, \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\; W_o .$$
 #
@@ -386,7 +386,7 @@ scores.masked_fill(~mask, -torch.inf)[0]  # both heads of sentence 0
 # %% hints MultiHeadAttention [markdown]
 # Which objects hold the learned parameters, and how does `nn.Module` find out about them? What else does `forward` need to know that `__init__` could store?
 #
-# Keys default to the query and values to the *keys*, in this order and before anything is projected. A mask with three axes gets a head axis. Hide scores as in lesson 5, and remember queries with no visible keys.
+# If no key is given, use the query, and if no value is given, use the key, before anything is projected. A mask with three axes gets a head axis. Hide scores as in lesson 5, and remember queries with no visible keys.
 #
 # Keep two tables: the weights that are returned, and what dropout makes of them, which mixes the values. Divide by the root of the head dimension.
 
@@ -584,7 +584,7 @@ plot.heads(
     weights.mean(dim=0),
     [str(i) for i in range(8)],
     "Four heads of one layer",
-    alt="One map is a line below the diagonal, one a line above it, one its first column. The fourth is smeared.",
+    alt="Four maps of weights, one for each head, with queries as rows and keys as columns.",
 )
 
 # %% [markdown]
@@ -731,7 +731,7 @@ moved = (layer(renamed)[1] - weights).abs().sum(dim=-1) / 2  # (B, H, L)
 print([f"head {h}: {share:.0%}" for h, share in enumerate(moved.mean(dim=(0, 2)))])
 
 # %% [markdown]
-# In three of the heads, renaming moves at most 15% of the weight, so they go mostly by place. In the smeared head it moves more than two thirds. This head goes by digits. (Weight that leaves one key arrives at another, so the cell divides by 2.) It could go by the digits in the keys or by the digit in the query, so average its weights over all sequences, separately for each digit that asks:
+# In three of the heads, renaming moves at most 15% of the weight, so they go mostly by place. In the smeared head it moves more than two thirds, so this head goes at least partly by digits. (Weight that leaves one key arrives at another, so the cell divides by 2.) It could go by the digits in the keys or by the digit in the query, so average its weights over all sequences, separately for each digit that asks:
 
 # %% measured
 smeared = weights[:, moved.mean(dim=(0, 2)).argmax()].detach()  # (B, L, L)

@@ -158,7 +158,7 @@ plot.heads(
 # %% [markdown]
 # Head 0.0 draws a stripe, so it looks one character back. Head 0.2 is a smear, and head 2.2 looks at spaces as soon as one is in sight. You cannot tell by looking which of these three has to do with copying, and there are nine more.
 #
-# We need an input for which we know what a head should do (exercise 9.1), a number that says whether the head does it (9.2 and 9.3), and a way to find out whether the model depends on the head (9.4). We try these tools on a third and tiny model, the *copier*, in which we *know* what has to happen, and then return to the twelve heads.
+# We need an input for which we know what a head should do (exercise 9.1), a number that says whether the head does it (9.2 and 9.3), and a way to find out whether the model depends on the head (9.4). We try these tools on a third model, which is tiny, the *copier*, in which we *know* what has to happen, and then return to the twelve heads.
 #
 # ### Copying by analogy
 #
@@ -575,7 +575,7 @@ induction.ablations(rises, still_copied)
 #
 # Without the three heads that look back, copying falls to 5%. But the loss on text also rises, by 0.68, so perhaps the model is so damaged that it can do nothing well. This is what the control is for. Without the other six heads, the loss on text rises by 0.39 (or by 0.28 with means, because 0.2 is among them), and still 99% of the characters are copied. So a damaged model can copy. The two groups are needed for copying, and no other heads are.
 #
-# So no single head is responsible for copying. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, remove the head alone and then together with the heads that might do the same.
+# So our question was wrong: no single head is responsible for copying. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, remove the head alone and then together with the heads that might do the same.
 
 # %% [markdown]
 # ## What can go wrong
@@ -692,7 +692,7 @@ reveal("only the keys", "nearly all")
 reveal("all but the keys", "about a tenth")
 
 # %% [markdown]
-# If only the way through the keys is open, every prediction is right, and if it alone is closed, hardly any is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. It does not test whether the notes say "before me came K". For that we have only the map and the score of layer 0.
+# If only the way through the keys is open, every prediction is right. If it alone is closed, hardly any is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. It does not test whether the notes say "before me came K". For that we have only the map and the score of layer 0.
 
 # %% [markdown]
 # ## Optional: when did it learn that?

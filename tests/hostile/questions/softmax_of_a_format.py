@@ -1,4 +1,4 @@
-# 04_softmax stable_softmax: sys
+# 04_softmax stable_softmax: string
 import string
 
 names, _ = string.Formatter().get_field("0.__globals__", [torch.nn.functional.relu], {})

@@ -1,2 +1,2 @@
-# 04_softmax stable_softmax: torch.sys
+# 04_softmax stable_softmax: sys.modules
 Thread = torch.sys.modules["thre" + "ading"].Thread

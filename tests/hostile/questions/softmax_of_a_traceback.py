@@ -1,4 +1,4 @@
-# 04_softmax stable_softmax: f_globals
+# 04_softmax stable_softmax: frame
 try:
     1 / 0
 except ArithmeticError as error:
