@@ -92,17 +92,18 @@ def feedback(exchange: Path, secret: str) -> str:
 
 
 @pytest.fixture
-def service(scratch: Course, exchange: Path) -> Iterator["Running"]:
+def service(scratch: Course, exchange: Path, notebooks: dict[str, str]) -> Iterator["Running"]:
     with ThreadPoolExecutor(1) as pool:
-        yield Running(scratch, pool)
+        yield Running(scratch, pool, exchange, notebooks)
 
 
 class Running:
     """A service that works until nothing is left to do."""
 
-    def __init__(self, course: Course, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, course: Course, pool: ThreadPoolExecutor, exchange: Path, notebooks: dict[str, str]) -> None:
         self.said: list[str] = []
         self.course, self.lesson, self._pool = course, course.lesson(LESSON), pool
+        self._exchange, self._notebooks = exchange, notebooks
         self.begin()
 
     def begin(self) -> None:
@@ -113,6 +114,12 @@ class Running:
         while self.service.waiting:
             self.service.start()
             self.service.finish(0.01)
+
+    def submit(self, student: str, name: str) -> str:
+        """Have a student hand in one of the notebooks, and grade it; return the secret of its feedback."""
+        secret = hand_in(self._exchange, student, self._notebooks[name])
+        self.run()
+        return secret
 
     def attempts(self, student: str) -> list[Attempt]:
         return read_attempts(self.course, self.lesson, student)
@@ -134,8 +141,7 @@ def notebooks(package, right) -> dict[str, str]:
 
 
 def test_what_is_handed_in_is_graded_and_its_feedback_released(service, exchange, notebooks) -> None:
-    secret = hand_in(exchange, "ada", notebooks["right"])
-    service.run()
+    secret = service.submit("ada", "right")
     (attempt,) = service.attempts("ada")
     assert service.points()["ada"] == attempt.points > 0
     page = feedback(exchange, secret)
@@ -146,11 +152,9 @@ def test_what_is_handed_in_is_graded_and_its_feedback_released(service, exchange
 
 
 def test_the_best_attempt_counts_and_each_has_its_own_feedback(service, exchange, notebooks) -> None:
-    first = hand_in(exchange, "ada", notebooks["right"])
-    service.run()
+    first = service.submit("ada", "right")
     best = service.points()["ada"]
-    second = hand_in(exchange, "ada", notebooks["nothing"])
-    service.run()
+    second = service.submit("ada", "nothing")
     assert service.points() == {"ada": best}
     assert "Attempt 1. It counts." in feedback(exchange, first)
     assert f"Attempt 2. It does not count: attempt 1 counts, with {best:g} of" in feedback(exchange, second)
@@ -162,8 +166,7 @@ def test_the_best_attempt_counts_and_each_has_its_own_feedback(service, exchange
 
 def test_what_was_forgotten_is_not_graded_again_and_what_counted_stays(service, exchange, notebooks) -> None:
     for name in ("right", "nothing"):
-        hand_in(exchange, "ada", notebooks[name])
-        service.run()
+        service.submit("ada", name)
     before = service.points()
     assert forget_attempts(service.course, "ada") == 1
     assert [(a.points, a.arrived, a.submission) for a in service.attempts("ada")] == [(0, "", "")] * 2
@@ -173,8 +176,7 @@ def test_what_was_forgotten_is_not_graded_again_and_what_counted_stays(service, 
     service.service.regrade()
     service.run()
     assert sum("attempt" in line for line in service.said) == graded
-    hand_in(exchange, "ada", notebooks["nothing"])
-    service.run()
+    service.submit("ada", "nothing")
     assert sum("attempt" in line for line in service.said) == graded + 1
     assert service.points() == before
 
@@ -202,12 +204,10 @@ def test_who_is_forgotten_while_an_attempt_is_released_stays_forgotten(
 def test_who_is_forgotten_has_no_attempts_anew_and_loses_none(service, exchange, notebooks) -> None:
     configure(service.course, "c.HandIn.attempts = 3\n")
     for _ in range(2):
-        hand_in(exchange, "ada", notebooks["nothing"])
-        service.run()
+        service.submit("ada", "nothing")
     for name, points in (("nothing", False), ("right", False)):
         forget_attempts(service.course, "ada")
-        secret = hand_in(exchange, "ada", notebooks[name])
-        service.run()
+        secret = service.submit("ada", name)
         assert bool(service.points()["ada"]) is points
     assert "3 attempts can be graded" in feedback(exchange, secret)
     assert sum(": 0 of" in line for line in service.said) == 3
@@ -228,9 +228,7 @@ def test_an_exchange_whose_clock_is_ahead_makes_nobody_wait_longer(
     monkeypatch.setattr("autograder.classroom.serve.now_utc", lambda: datetime.now() - timedelta(days=1))
     monkeypatch.setattr(AttemptWriter, "attempts_of", lambda *_: [earlier])
     earlier = Attempt("earlier", now_utc().isoformat(), released="open")
-    hand_in(exchange, "ada", "{}")
-    reader.look()
-    reader.start()
+    turn(reader, exchange, "ada")
     assert running(reader) == []
     ((delivered,),) = reader._waiting.values()
     reader._waiting = {(LESSON, "ada"): [replace(delivered, seen=delivered.seen - 61)]}
@@ -241,16 +239,14 @@ def test_an_exchange_whose_clock_is_ahead_makes_nobody_wait_longer(
 def test_where_the_last_attempt_counts_it_takes_the_place_of_a_better_one(service, exchange, notebooks) -> None:
     configure(service.course, "c.HandIn.counts = 'last'\n")
     for name in ("right", "nothing"):
-        hand_in(exchange, "ada", notebooks[name])
-        service.run()
+        service.submit("ada", name)
     assert service.points() == {"ada": 0}
 
 
 def test_hidden_checks_are_counted_until_nobody_can_hand_in_any_more(service, exchange, notebooks) -> None:
     due = datetime.now(UTC) + timedelta(hours=1)
     configure(service.course, f"c.HandIn.due = {due.isoformat()!r}\n")
-    secret = hand_in(exchange, "ada", notebooks["fragile"])
-    service.run()
+    secret = service.submit("ada", "fragile")
     page = feedback(exchange, secret)
     assert re.search(r"Hidden check: \d of \d did not pass", page)
     assert "infinity over infinity" not in page
@@ -336,10 +332,8 @@ def test_an_empty_secret_stops_nobody(service, exchange, notebooks, monkeypatch)
 
 def test_what_comes_after_the_last_attempt_is_left_out_and_said(service, exchange, notebooks) -> None:
     configure(service.course, "c.HandIn.attempts = 1\n")
-    hand_in(exchange, "ada", notebooks["nothing"])
-    service.run()
-    secret = hand_in(exchange, "ada", notebooks["right"])
-    service.run()
+    service.submit("ada", "nothing")
+    secret = service.submit("ada", "right")
     assert "1 attempt can be graded" in feedback(exchange, secret)
     assert [attempt.status for attempt in service.attempts("ada")] == [GRADED, LEFT_OUT]
     assert service.points() == {"ada": 0}
@@ -392,13 +386,11 @@ def test_who_cannot_reach_the_database_hears_that_and_nothing_of_another_service
 def test_what_is_graded_by_hand_meanwhile_does_not_take_a_later_attempts_place(
     service, exchange, notebooks, monkeypatch
 ) -> None:
-    hand_in(exchange, "ada", notebooks["nothing"])
-    service.run()
+    service.submit("ada", "nothing")
     real = run.grade
 
     def grade(submission):
-        hand_in(exchange, "ada", notebooks["right"])
-        service.run()
+        service.submit("ada", "right")
         return real(submission)
 
     monkeypatch.setattr(run, "grade", grade)
@@ -463,8 +455,7 @@ def test_an_extension_that_is_given_afterward_is_taken_and_costs_nothing_later(
 ) -> None:
     dates = "c.HandIn.due = '2026-01-01'\nc.LateSubmissionPlugin.penalty_method = 'zero'\n"
     configure(service.course, dates)
-    secret = hand_in(exchange, "ada", notebooks["right"])
-    service.run()
+    secret = service.submit("ada", "right")
     assert service.net_points() == {"ada": 0}
     configure(service.course, "c.HandIn.extensions = {'ada': '2999-01-01'}\n")
     if restarted:
@@ -478,8 +469,7 @@ def test_an_extension_that_is_given_afterward_is_taken_and_costs_nothing_later(
     service.begin()
     service.service.regrade()
     assert service.service.waiting == 0
-    hand_in(exchange, "ada", notebooks["nothing"])
-    service.run()
+    service.submit("ada", "nothing")
     assert service.net_points() == {"ada": full}
     assert [a.status for a in service.attempts("ada")] == [GRADED, GRADED]
 
@@ -490,8 +480,7 @@ def test_what_was_collected_by_hand_is_not_graded_again(service, exchange, noteb
     grade_lesson(service.course, service.lesson, options=UNSAFE)
     service.run()
     assert [attempt.status for attempt in service.attempts("ada")] == [GRADED, LEFT_OUT]
-    hand_in(exchange, "ada", notebooks["nothing"])
-    service.run()
+    service.submit("ada", "nothing")
     assert service.points()["ada"] == service.attempts("ada")[0].points > 0
 
 
@@ -563,6 +552,14 @@ def reader(scratch: Course, exchange: Path) -> HandInService:
     return service
 
 
+def turn(service: HandInService, exchange: Path | None = None, *students: str) -> None:
+    """Let students hand in, and the service look once and begin."""
+    for student in students if exchange else ():
+        hand_in(exchange, student, "{}")
+    service.look()
+    service.start()
+
+
 def running(service: HandInService) -> list[tuple[str, str]]:
     return [(work.delivered.student, work.delivered.lesson.name) for work in service._running.values()]
 
@@ -571,8 +568,7 @@ def after_a_kill(service: HandInService) -> HandInService:
     """Return the service that takes over from one whose process has been killed."""
     following = HandInService(service.course, NeverDone(), 1, UNSAFE, service.said.append)
     following.said = service.said
-    following.look()
-    following.start()
+    turn(following)
     return following
 
 
@@ -647,8 +643,7 @@ def test_a_page_during_which_the_service_ends_again_and_again_is_not_explained(r
 def test_one_student_with_many_lessons_holds_up_nobody_else(reader: HandInService, exchange: Path) -> None:
     for student, lesson in (("mallory", LESSON), ("mallory", "03_scaling"), ("ann", LESSON)):
         hand_in(exchange, student, "{}", lesson)
-    reader.look()
-    reader.start()
+    turn(reader)
     assert sorted(running(reader)) == [("ann", LESSON), ("mallory", LESSON)]
     for lesson in ("04_softmax", "05_masking"):
         hand_in(exchange, "mallory", "{}", lesson)
@@ -660,31 +655,20 @@ def test_one_student_with_many_lessons_holds_up_nobody_else(reader: HandInServic
 
 
 def test_who_hands_in_again_is_not_held_up_by_all_who_come_later(reader: HandInService, exchange: Path) -> None:
-    hand_in(exchange, "ann", "{}")
-    reader.look()
-    reader.start()
+    turn(reader, exchange, "ann")
     reader._running.clear()
     reader._began["ann"] -= 60
     hand_in(exchange, "ann", "{}", "03_scaling")
     reader.look()
-    for student in ("bob", "eve", "zoe"):
-        hand_in(exchange, student, "{}")
-    reader.look()
-    reader.start()
+    turn(reader, exchange, "bob", "eve", "zoe")
     assert running(reader)[0] == ("ann", "03_scaling")
 
 
 def test_nobody_waits_for_the_second_long_one_of_somebody_else(reader: HandInService, exchange: Path) -> None:
     reader._jobs, reader._had = 2, dict.fromkeys(("mallory", "malet"), (300.0, time.monotonic()))
-    for student in ("mallory", "malet"):
-        hand_in(exchange, student, "{}")
-    reader.look()
-    reader.start()
+    turn(reader, exchange, "mallory", "malet")
     assert len(running(reader)) == 1
-    for student in ("ann", "zoe"):
-        hand_in(exchange, student, "{}")
-    reader.look()
-    reader.start()
+    turn(reader, exchange, "ann", "zoe")
     assert [student for student, _ in running(reader)][1:] == ["ann", "zoe"]
 
 
@@ -725,8 +709,7 @@ def test_what_is_graded_again_lets_those_go_first_who_hand_in(service, exchange,
     service.lesson.checks_py.write_text(checks.replace("points=1", "points=3", 1))
     service.begin()
     service.service.regrade()
-    hand_in(exchange, "zoe", notebooks["nothing"])
-    service.run()
+    service.submit("zoe", "nothing")
     lines = [line for line in service.said if "attempt 1" in line][4:]
     assert len(lines) == 5
     assert any(line.startswith("zoe") for line in lines[:2])
@@ -827,22 +810,16 @@ def test_a_page_that_cannot_be_explained_stops_no_other(reader: HandInService) -
 def test_the_time_that_pages_take_counts_as_well(reader: HandInService, exchange, monkeypatch) -> None:
     monkeypatch.setattr(reader, "_write_down", lambda *_: None)
     monkeypatch.setattr(time, "thread_time", iter((0.0, 300.0)).__next__)
-    hand_in(exchange, "mallory", "{}")
-    reader.look()
-    reader.start()
+    turn(reader, exchange, "mallory")
     next(iter(reader._running)).set_result("")
     reader.finish(0)
-    hand_in(exchange, "mallory", "{}")
-    reader.look()
-    reader.start()
+    turn(reader, exchange, "mallory")
     assert [work.long for work in reader._running.values()] == [True]
 
 
 def test_what_somebody_has_had_is_noted_and_forgotten(reader: HandInService, exchange, monkeypatch) -> None:
     monkeypatch.setattr("autograder.classroom.serve.grade", lambda _: time.sleep(0.05) or 1 / 0)
-    hand_in(exchange, "mallory", "{}")
-    reader.look()
-    reader.start()
+    turn(reader, exchange, "mallory")
     (work,) = reader._running.values()
     with pytest.raises(ZeroDivisionError):
         reader._grade(replace(work, long=True), None)
@@ -884,13 +861,11 @@ def test_work_whose_file_system_is_away_for_a_while_is_graded(reader, exchange, 
         patched.setattr("autograder.classroom.deliveries.UNANSWERED_SECONDS", -1.0, raising=False)
         patched.setattr(Reader, "ask", ask)
         for _ in range(3):
-            reader.look()
-            reader.start()
+            turn(reader)
     assert (running(reader), read_attempts(reader.course, lesson, "ann")) == ([], [])
     assert not page_of(exchange, secret, LESSON).exists()
     assert "Stale file handle" in reader.said[0]
-    reader.look()
-    reader.start()
+    turn(reader)
     assert running(reader) == [("ann", LESSON)]
 
 
@@ -928,8 +903,7 @@ def test_no_work_is_lost_where_nothing_can_be_written_down(service, exchange, no
 
 
 def test_a_record_that_is_damaged_while_it_runs_stops_nobody(service, exchange, notebooks) -> None:
-    hand_in(exchange, "ada", notebooks["nothing"])
-    service.run()
+    service.submit("ada", "nothing")
     service.course.attempts_of(service.lesson, "ada").write_text("[{")
     hand_in(exchange, "ada", notebooks["nothing"]), hand_in(exchange, "bob", notebooks["nothing"])
     service.run()
@@ -946,8 +920,7 @@ def test_folders_without_end_cost_little_and_are_forgotten(reader: HandInService
         for student, lesson in (("mallory", LESSON), (".odd", LESSON)):
             for _ in range(5):
                 hand_in(exchange, student, "{}", lesson)
-        reader.look()
-        reader.start()
+        turn(reader)
         for folder in inbound.iterdir():
             shutil.rmtree(folder)
     reader.look()
@@ -965,8 +938,7 @@ def test_an_exchange_whose_clock_is_wrong_loses_nothing(
     secret = hand_in(exchange, "ada", notebooks["nothing"])
     (folder,) = (exchange / "attention" / "inbound").iterdir()
     (folder / "submission_secret.txt").unlink()  # nbgrader writes it last
-    reader.look()
-    reader.start()
+    turn(reader)
     assert running(reader) == []
     (folder / "submission_secret.txt").write_text(secret)
     reader.start()
@@ -991,10 +963,8 @@ def test_a_page_that_cannot_be_released_stops_nobody(service, exchange, notebook
 
 
 def test_what_counts_is_graded_again_where_its_lesson_has_changed(service, exchange, notebooks) -> None:
-    hand_in(exchange, "ada", notebooks["nothing"])
-    service.run()
-    secret = hand_in(exchange, "ada", notebooks["right"])
-    service.run()
+    service.submit("ada", "nothing")
+    secret = service.submit("ada", "right")
     before = service.points()["ada"]
     service.service.regrade()
     assert service.service.waiting == 0
@@ -1033,8 +1003,7 @@ def test_who_has_no_page_because_it_takes_too_long_is_told(service, exchange, no
         raise CourseError(TOO_SLOW)
 
     monkeypatch.setattr("autograder.classroom.attempt_writer.make_page", slow)
-    secret = hand_in(exchange, "ada", notebooks["right"])
-    service.run()
+    secret = service.submit("ada", "right")
     assert "It was graded, and no page could be made: the page takes longer" in feedback(exchange, secret)
 
 
@@ -1068,8 +1037,7 @@ def test_a_page_that_the_disk_has_no_room_for_takes_nobodys_points(service, exch
         raise OSError(ENOSPC, "No space left on device")
 
     monkeypatch.setattr("autograder.classroom.attempt_writer.make_page", full)
-    hand_in(exchange, "ada", notebooks["right"])
-    service.run()
+    service.submit("ada", "right")
     assert [a.status for a in service.attempts("ada")] == [GRADED]
     assert any("No space left on device" in line for line in service.said)
 
@@ -1078,8 +1046,7 @@ def test_a_better_attempt_waits_while_the_disk_is_full(service, exchange, notebo
     def full(*given):
         raise OSError(ENOSPC, "No space left on device")
 
-    hand_in(exchange, "ada", notebooks["nothing"])
-    service.run()
+    service.submit("ada", "nothing")
     hand_in(exchange, "ada", notebooks["right"])
     with monkeypatch.context() as patched:
         patched.setattr("autograder.classroom.attempt_writer.store_submission", full)
@@ -1100,8 +1067,7 @@ def test_a_damaged_record_of_one_student_is_set_aside(service, exchange, noteboo
     service.service.regrade()
     service.run()
     assert service.points() == before
-    hand_in(exchange, "ada", notebooks["nothing"])
-    service.run()
+    service.submit("ada", "nothing")
     assert service.attempts("ada")[-1].status == GRADED
     assert service.points() == before
     assert path.with_suffix(".damaged").read_text() == "[{"
@@ -1203,51 +1169,34 @@ def test_a_folder_that_never_answers_holds_up_nobody(reader: HandInService, exch
     assert "does not answer" in line
 
 
-def test_while_somebody_edits_a_lesson_work_waits(service, exchange, notebooks, monkeypatch) -> None:
-    monkeypatch.setattr("autograder.classroom.serve.RETRY_SECONDS", 0.0)
-    checks = service.course.lesson(LESSON).checks_py
-    before = checks.read_text(encoding="utf-8")
-    hand_in(exchange, "ada", notebooks["nothing"])
-    rewrite(checks, before + "def half(\n")
-    service.service.work()
-    assert "SyntaxError" in service.said[-1]
-    assert service.service.waiting == 1
-    rewrite(checks, before)
-    service.service.start()
-    rewrite(checks, before + "def half(\n")  # while it is graded
-    wait(service.service._running)
-    service.service.work()
-    assert "SyntaxError" in service.said[-1]
-    assert service.attempts("ada") == []
-    rewrite(checks, before)
-    while service.service.waiting:
-        service.service.work()
-    assert [a.status for a in service.attempts("ada")] == [GRADED]
-
-
 @pytest.mark.parametrize(
-    ("half", "words"), [("c.HandIn.due = '2026-1'\n", "is not a time"), ("c.HandIn.due = (\n", "SyntaxError")]
+    ("file", "half", "words"),
+    [
+        ("checks_py", "def half(\n", "SyntaxError"),
+        ("", "c.HandIn.due = '2026-1'\n", "is not a time"),
+        ("", "c.HandIn.due = (\n", "SyntaxError"),
+    ],
 )
-def test_while_somebody_edits_the_configuration_work_waits(
-    service, exchange, notebooks, monkeypatch, half: str, words: str
+def test_while_somebody_edits_a_lesson_or_the_configuration_work_waits(
+    service, exchange, notebooks, monkeypatch, file: str, half: str, words: str
 ) -> None:
     monkeypatch.setattr("autograder.classroom.serve.RETRY_SECONDS", 0.0)
-    config = service.course.root / CONFIG_NAME
-    before = config.read_text(encoding="utf-8")
+    edited = getattr(service.lesson, file) if file else service.course.root / CONFIG_NAME
+    before = edited.read_text(encoding="utf-8")
     hand_in(exchange, "ada", notebooks["nothing"])
-    rewrite(config, before + half)
+    rewrite(edited, before + half)
     service.service.work()
     assert words in service.said[-1]
     assert service.service.waiting == 1
-    rewrite(config, before)
+    rewrite(edited, before)
     service.service.start()
-    rewrite(config, before + half)  # while it is graded
+    rewrite(edited, before + half)  # while it is graded
     wait(service.service._running)
     service.said.clear()
     service.service.work()
     assert words in service.said[-1]
     assert service.attempts("ada") == []
-    rewrite(config, before)
+    rewrite(edited, before)
     while service.service.waiting:
         service.service.work()
     assert [a.status for a in service.attempts("ada")] == [GRADED]
@@ -1372,8 +1321,7 @@ def test_a_time_at_the_end_of_time_stops_nobody(reader: HandInService, exchange,
     for name in (f"{LESSON}_jane_attempt_9999-12-31-23-59-59_a.ipynb", "joe.ipynb"):
         (path := reader.course.inbox / LESSON / name).parent.mkdir(parents=True, exist_ok=True)
         path.write_text(notebooks["nothing"])
-    reader.look()
-    reader.start()
+    turn(reader)
     assert sorted(running(reader)) == [("jane", LESSON), ("joe", LESSON)]
 
 
@@ -1407,10 +1355,7 @@ def test_free_memory_goes_back_once_after_each_time_of_work(reader: HandInServic
 
 
 def test_what_was_computed_for_one_submission_is_not_kept(reader: HandInService, exchange) -> None:
-    for student in ("ada", "bob"):
-        hand_in(exchange, student, "{}")
-    reader.look()
-    reader.start()
+    turn(reader, exchange, "ada", "bob")
     targets = package_of(reader.course.lesson(LESSON)).key.cache.targets
     (ada, bob), seeds = reader._running, [submission.seed for _, submission in reader._pool.given]
     targets |= {("attend", seed + more): [] for seed in seeds for more in (0, 1)}
