@@ -8,7 +8,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch.autograd import gradcheck
 
 from autograder.judging.values import Returned
 
@@ -37,10 +36,6 @@ def test_a_value_error_of_ones_own_is_one() -> None:
 
     outcomes = [check.values(temperature_softmax, 1) for check in KEY.checks_of("temperature_softmax")]
     assert KEY.verdict("temperature_softmax", 1, outcomes).points == 2
-
-
-def test_stable_softmax_has_the_right_gradient() -> None:
-    assert gradcheck(REFERENCE["stable_softmax"], torch.randn(3, 4, dtype=torch.float64, requires_grad=True))
 
 
 @given(st.integers(1, 12), st.integers(1, 14), st.sampled_from([1.0, 30.0, 1e4]), st.integers(0, 999))

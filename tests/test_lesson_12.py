@@ -178,31 +178,11 @@ def test_keras_calls_its_weights_as_the_exercise_does(keras, frameworks) -> None
     assert found == given
 
 
-def test_keras_attention_is_softmax_of_scores_times_values(keras) -> None:
-    q, k, v = torch.randn(2, 3, 4), torch.randn(2, 5, 4), torch.randn(2, 5, 6)
-    theirs = keras.layers.Attention(use_scale=False)([q, v, k])
-    torch.testing.assert_close(theirs, (q @ k.mT).softmax(dim=-1) @ v, rtol=1e-6, atol=1e-6)
-
-
 def test_true_means_may_attend_in_keras(keras) -> None:
     layer, x, mask = keras.layers.MultiHeadAttention(2, 3), torch.randn(2, 4, 6), torch.rand(2, 4, 4) < 0.5
     mask[..., 0] = True
     _, weights = layer(x, x, attention_mask=mask, return_attention_scores=True)
     assert (weights > 0).equal(mask[:, None].expand_as(weights))
-
-
-def test_keras_causal_mask_is_a_lower_triangle(keras) -> None:
-    layer, x = keras.layers.MultiHeadAttention(2, 3), torch.randn(2, 4, 6)
-    triangle = torch.ones(4, 4, dtype=torch.bool).tril().expand(2, 4, 4)
-    assert layer(x, x, use_causal_mask=True).equal(layer(x, x, attention_mask=triangle))
-
-
-def test_a_query_with_nothing_to_see_gets_zero_weights_in_keras_and_nan_in_pytorchs_module(keras) -> None:
-    x, mask = torch.randn(1, 3, 6), torch.tensor([[True, True, False], [False] * 3, [True] * 3])
-    _, theirs = keras.layers.MultiHeadAttention(2, 3)(x, x, attention_mask=mask[None], return_attention_scores=True)
-    _, ours = nn.MultiheadAttention(6, 2, batch_first=True).eval()(x, x, x, attn_mask=~mask)
-    assert not theirs[:, :, 1].any()
-    assert ours[:, 1].isnan().all()
 
 
 def test_keras_writes_nothing_into_the_home_of_whoever_runs_the_tests(keras) -> None:
