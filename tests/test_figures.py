@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from autograder import plot
-from autograder.plot.drawing import KEY, QUERY, VALUE, color_of, tint
+from autograder.plot.drawing import KEY, QUERY, VALUE
 from autograder.plot.widgets import draw_arrows
 
 GRAY = torch.tensor([0.299, 0.587, 0.114])
@@ -83,24 +83,6 @@ def test_what_a_mask_allows_has_a_mark_and_a_color_that_no_weight_has(drawn) -> 
     assert [text.get_text() for text in axes.texts] == ["✓"] * 6
     weights = colormaps["cividis"](torch.linspace(0, 1, 256).numpy())
     assert abs(weights - axes.images[0].cmap(0)).max(axis=1).min() > 0.2
-
-
-def test_the_sides_of_a_map_have_the_colors_of_queries_and_keys(drawn) -> None:
-    plot.heatmap(torch.eye(2), ["a", "b"], ["a", "b"], "Each looks at itself")
-    axes = drawn[0].axes[0]
-    faces = [side.label.get_bbox_patch().get_facecolor()[:3] for side in (axes.yaxis, axes.xaxis)]
-    assert faces == [pytest.approx(tint(QUERY)), pytest.approx(tint(KEY))]
-
-
-def test_a_box_has_the_color_of_its_role(drawn) -> None:
-    plot.diagram({"asks": (0, 0), "answers": (2, 0)}, [], "Two boxes", alt="", roles={"asks": "query"})
-    asks, answers = (text.get_bbox_patch().get_facecolor()[:3] for text in drawn[0].axes[0].texts)
-    assert asks == pytest.approx(tint(QUERY))
-    assert answers != pytest.approx(tint(QUERY))
-
-
-def test_a_name_has_a_color_only_if_it_is_about_one_of_the_three() -> None:
-    assert [color_of(name) for name in ("queries", "@ keyᵀ", "value", "written")] == [QUERY, KEY, VALUE, None]
 
 
 def test_a_long_name_stays_inside_its_figure(drawn) -> None:
