@@ -62,8 +62,9 @@ def outline_problems(cells: list[LessonCell], number: int) -> Iterator[Problem]:
     if found != [*wanted[:-1], *optional, wanted[-1]]:
         yield 0, f"its sections are, in this order, with optional ones before the last: {', '.join(wanted)}"
     exercises = [heading.split(":")[0] for heading in headings(cells, 3) if heading.startswith("Exercise")]
-    if exercises != [f"Exercise {number}.{k}" for k in range(1, len(exercises) + 1)]:
-        yield 0, f"exercises are numbered through, from `### Exercise {number}.1: …`"
+    wrong = next((e for k, e in enumerate(exercises, 1) if e != f"Exercise {number}.{k}"), "")
+    if wrong:
+        yield 0, f"exercises are numbered through, from `### Exercise {number}.1: …`, and {wrong} is not the next one"
     if not EXERCISES[0] <= len(exercises) <= EXERCISES[1]:
         yield 0, f"exercises: {len(exercises)}, and a lesson has {EXERCISES[0]} to {EXERCISES[1]}"
     last = next((cell for cell in reversed(cells) if cell.kind == "prose"), None)

@@ -150,7 +150,7 @@ def unasked_promise_problems(key: AnswerKey) -> Iterator[str]:
         takes_inputs = bool(signature(key.reference[exercise]).parameters)
         for word, (kinds, names) in PROMISES.items():
             if takes_inputs and word in promises and not asked & set(kinds) and not re.search(names, told, re.I):
-                remedy = f"add a battery to hidden.py, or a check whose title matches {names!r}"
+                remedy = f"add a battery to hidden.py, or a check whose title has one of: {names.replace('|', ', ')}"
                 yield f"{exercise}: its text promises {word!r}, and no check asks it: {remedy}"
 
 
