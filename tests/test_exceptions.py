@@ -1,6 +1,5 @@
 """The commonest errors, raised by PyTorch itself, and what a student reads about them."""
 
-import linecache
 import math
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -20,6 +19,8 @@ from autograder.judging.sentences import ERRORS as ERROR_WORDS
 from autograder.judging.target import Target
 from autograder.judging.values import Lost, Raised, Returned, capture_outcome
 from autograder.judging.verdict import judge
+
+from .answer_keys import defined_in_a_cell
 
 A, B, V = torch.randn(3, 4), torch.randn(5, 4), torch.randn(4)
 LEARNING = torch.randn(3, requires_grad=True)
@@ -145,11 +146,7 @@ def test_what_pytorchs_own_functions_do_not_take_is_no_matter_of_numpys_names() 
 
 def in_a_cell(source: str, name: str) -> object:
     """Define a student's function as a notebook does."""
-    file = f"/tmp/ipykernel_7/{name}.py"
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    names = {"torch": torch, "helper": lambda q, k: q @ k}
-    exec(compile(source, file, "exec"), names)
-    return names[name]
+    return defined_in_a_cell(source, {"torch": torch, "helper": lambda q, k: q @ k}, name)
 
 
 def test_the_line_is_the_students_own_and_the_shapes_that_met_are_named() -> None:

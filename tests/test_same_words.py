@@ -1,10 +1,8 @@
 """What a student reads about a visible check is the same at home and when it is graded, but for numbers."""
 
 import ast
-import linecache
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -16,7 +14,7 @@ from autograder.judging.trial import Trials
 from autograder.judging.verdict import Verdict
 from autograder.student import repairing
 
-from .answer_keys import SEED, key_of, released
+from .answer_keys import SEED, defined_in_a_cell, key_of, released
 
 SAMPLE = 40
 SECONDS = 4.0  # of processor time for a search on either side, which takes less than one
@@ -36,14 +34,6 @@ def sample(key: AnswerKey) -> Iterator[Mutant]:
             yield Mutant(exercise, f"{exercise}_{number}", "", source, key.define)
 
 
-def in_a_notebook(wrong: Mutant, names: dict[str, Any]) -> Any:
-    """Define a wrong answer as a notebook's cell does."""
-    file = f"/tmp/ipykernel_1/{wrong.name}.py"
-    linecache.cache[file] = (len(wrong.source), None, wrong.source.splitlines(keepends=True), file)
-    exec(compile(wrong.source, file, "exec"), names)
-    return names[wrong.exercise]
-
-
 def told(verdict: Verdict) -> str:
     assert verdict.failure is not None
     return re.sub(r"-?\d+(\.\d+)?", "…", f"{verdict.failure.rule}: {verdict.failure.message}")
@@ -56,7 +46,7 @@ def test_the_same_words_come_out_at_home_and_when_graded(monkeypatch: pytest.Mon
     compared = 0
     for wrong in sample(key):
         exercise, names = wrong.exercise, dict(key.reference)
-        work = in_a_notebook(wrong, names)
+        work = defined_in_a_cell(wrong.source, names, exercise)
         home = released(LESSON).judge(exercise, work, names)[0]
         outcomes = [check.values(work, SEED) for check in key.checks_of(exercise)]
         graded = key.verdict(exercise, SEED, outcomes, wrong.source, Trials(names, exercise, SECONDS).run)

@@ -2,8 +2,7 @@
 
 import json
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -18,6 +17,8 @@ from autograder.judging.verdict import Result, Verdict
 from autograder.student import progress, telling
 from autograder.student.sharing import KEPT, SENTENCES, message_id, notice, sharing, tell_board
 from autograder.student.telling import MOST_CODE, MOST_KEPT, append, deliver, queue_beside, read_lines
+
+from .waiting import wait_until
 
 RIGHT = Verdict("attend", (Result("title", 1, True, False),))
 WRONG = Verdict("attend", (Result("title", 1, False, False),), Failure("title", "no", mistake="no_scaling"))
@@ -277,12 +278,7 @@ def test_check_does_not_wait_for_a_board_that_says_nothing(queue: Path, folder: 
     tell(RIGHT)  # comes back while the board has not answered yet
     assert len(read_lines(queue)) == 2
     answer.set()
-    until(lambda: not queue.exists() and not telling._running)
-
-
-def until(reached: Callable[[], bool]) -> None:
-    while not reached():
-        time.sleep(0.005)
+    wait_until(lambda: not queue.exists() and not telling._running)
 
 
 def test_a_read_only_folder_breaks_no_check(queue: Path, folder: Path, monkeypatch) -> None:

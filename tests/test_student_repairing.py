@@ -1,6 +1,5 @@
 """Repairs in the student's workspace: looked for in a fork, of which nothing remains but a sentence."""
 
-import linecache
 import os
 import random
 import sqlite3
@@ -18,7 +17,7 @@ from autograder.judging.values import Outcome
 from autograder.student import repairing
 from autograder.student.repairing import defining_cell, last_line_of_copy, search_in_copy
 
-from .answer_keys import key_of
+from .answer_keys import defined_in_a_cell, key_of
 
 KEY = key_of("03_scaling")
 CHECKS = [check for check in KEY.visible if check.exercise == "scale_scores"]
@@ -29,17 +28,9 @@ def targets() -> list[Target]:
     return KEY.targets("scale_scores", PUBLIC_SEED)[: len(CHECKS)]
 
 
-def defined(cell: str, names: dict[str, Any]) -> Any:
-    """Define an exercise as a notebook's cell does."""
-    file = "/tmp/ipykernel_1/1.py"
-    linecache.cache[file] = (len(cell), None, cell.splitlines(keepends=True), file)
-    exec(compile(cell, file, "exec"), names)
-    return names["scale_scores"]
-
-
 def told(cell: str, names: dict[str, Any] | None = None) -> str:
     names = {**KEY.reference, **(names or {})}
-    work = defined(cell, names)
+    work = defined_in_a_cell(cell, names, "scale_scores")
     outcomes: list[Outcome] = [check.values(work, PUBLIC_SEED) for check in CHECKS]
     return search_in_copy(defining_cell(work), CHECKS, targets(), outcomes, names).repair
 
@@ -50,12 +41,12 @@ def test_a_repair_is_told() -> None:
 
 def test_the_cell_is_that_of_a_class_too() -> None:
     cell = "class scale_scores:\n    def forward(self):\n        return 0\n"
-    assert defining_cell(defined(cell, {})) == cell
+    assert defining_cell(defined_in_a_cell(cell, {}, "scale_scores")) == cell
 
 
 def test_the_cell_is_that_of_a_decorated_function_too() -> None:
     cell = "import functools\n\n@functools.cache\ndef scale_scores(scores, d_k):\n    return scores\n"
-    assert defining_cell(defined(cell, {})) == cell
+    assert defining_cell(defined_in_a_cell(cell, {}, "scale_scores")) == cell
 
 
 def test_what_no_cell_defines_is_left_alone() -> None:
@@ -76,7 +67,7 @@ def test_nothing_remains_of_the_trials(tmp_path: Path, capfd: pytest.CaptureFixt
         "def scale_scores(scores, d_k):\n    print('noise', flush=True)\n    seen.append(d_k)\n    torch.rand(3)\n"
         "    random.random()\n    torch.Tensor.extra = 1\n    return scores / math.sqrt(2 * d_k)\n"
     )
-    work = defined(cell, names | KEY.reference)
+    work = defined_in_a_cell(cell, names | KEY.reference, "scale_scores")
     outcomes = [check.values(work, PUBLIC_SEED) for check in CHECKS]
     capfd.readouterr()
     before = len(names["seen"]), torch.random.get_rng_state(), random.getstate(), set(vars(torch.Tensor))
