@@ -18,7 +18,14 @@ from autograder.authoring.nbgrader_course import load_config
 from autograder.authoring.notebook import read_notebook
 from autograder.classroom import feedback
 from autograder.classroom.feedback import at_most, make_feedback, make_page
-from autograder.classroom.feedback_page import ALT, LEFT_OUT, MOST_BYTES, WITHOUT_ALT, FeedbackExporter, head_of_page
+from autograder.classroom.feedback_page import (
+    ALT,
+    LEFT_OUT,
+    MOST_PAGE_BYTES,
+    WITHOUT_ALT,
+    FeedbackExporter,
+    head_of_page,
+)
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.rendering import CUT
 from autograder.classroom.summary import (
@@ -191,7 +198,7 @@ def test_a_page_that_would_be_too_large_keeps_what_checks_say_and_loses_texts_an
     told = next(verdict["told"] for verdict in notebook.metadata[RECORD]["verdicts"].values() if verdict["told"])
     notebook.cells.append(new_markdown_cell(f"[r]: http://{'x' * 7000}\n\n{'[r] ' * 1700}"))
     made = FeedbackExporter(config=config).from_notebook_node(notebook)[0]
-    assert len(made) < MOST_BYTES
+    assert len(made) < MOST_PAGE_BYTES
     text = BeautifulSoup(made, "html.parser").get_text(" ")
     assert LEFT_OUT in text
     assert told.split("`")[0].strip() in text

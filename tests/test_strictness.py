@@ -11,7 +11,7 @@ from torch import Tensor
 
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.compare import equal
-from autograder.judging.fingerprint import GRACE, TOLERANCES, fingerprint, same
+from autograder.judging.fingerprint import GRADING_SLACK, TOLERANCES, fingerprint, same
 from autograder.judging.inputs import PUBLIC_SEED
 from autograder.judging.target import Target
 from autograder.judging.values import Returned
@@ -94,9 +94,9 @@ def test_grading_allows_more_than_the_workspace() -> None:
     home, graded = targets_for(right)
     accepted = {
         factor: [t.accepts(Returned(right * (1 + factor * TOLERANCES["float64"]))) for t in (home, graded)]
-        for factor in (0.5, GRACE - 0.5, 100 * GRACE)
+        for factor in (0.5, GRADING_SLACK - 0.5, 100 * GRADING_SLACK)
     }
-    assert accepted == {0.5: [True, True], GRACE - 0.5: [False, True], 100 * GRACE: [False, False]}
+    assert accepted == {0.5: [True, True], GRADING_SLACK - 0.5: [False, True], 100 * GRADING_SLACK: [False, False]}
 
 
 INF = torch.inf

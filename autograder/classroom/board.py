@@ -34,7 +34,7 @@ from ..errors import CourseError
 from ..paths import Course
 from .board_login import BoundedOAuth
 from .board_messages import OWN_ROWS_COST, Allowance, Catalog, reading_costs, told_in
-from .board_server import MOST_BYTES, listen
+from .board_server import MOST_BODY_BYTES, listen
 from .board_state import board_of
 from .board_store import LOOK_BACK, BoardStore
 from .rules import Rules, rules_by_lesson
@@ -289,7 +289,7 @@ class Mine(Handler):
         self.counts = True
         self.service.under_way[self.student] += 1
         connection: Any = self.request.connection
-        connection.set_max_body_size(MOST_BYTES)
+        connection.set_max_body_size(MOST_BODY_BYTES)
 
     def on_finish(self) -> None:
         """Count it no more."""

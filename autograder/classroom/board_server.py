@@ -23,7 +23,7 @@ from .board_messages import Allowance
 from .plain_files import named
 
 LOG = logging.getLogger("autograder.board")
-MOST_BYTES = 2**19  # of one request whose sender is known: fifty tries with code
+MOST_BODY_BYTES = 2**19  # of one request whose sender is known: fifty tries with code
 NO_BODY = 2**10  # of any other
 HEADER_BYTES = 2**13
 BODY_SECONDS = 5.0  # in which a body has to be complete; the student's side waits three for the answer
@@ -114,7 +114,7 @@ def server_of(app: Application) -> BoundedServer:
         app,
         max_header_size=HEADER_BYTES,
         max_body_size=NO_BODY,
-        max_buffer_size=2 * MOST_BYTES,
+        max_buffer_size=2 * MOST_BODY_BYTES,
         idle_connection_timeout=60,
         body_timeout=BODY_SECONDS,
     )

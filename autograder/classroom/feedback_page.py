@@ -32,7 +32,7 @@ from .summary import WAITING, summary_cell, summary_rows
 
 STYLE, DARK = Path(__file__).parent / "pages" / "feedback.css", "github-dark"
 WITHOUT_ALT, ALT = re.compile(r"<img\b(?![^>]*\balt=)"), '<img alt="A picture without a description"'
-MOST_BYTES = 5_000_000  # of a page, each of which stays in the exchange; a lesson's has less than a quarter
+MOST_PAGE_BYTES = 5_000_000  # of a page, each of which stays in the exchange; a lesson's has less than a quarter
 LEFT_OUT = "[This is left out: the page would be too large. Your notebook has it.]"
 
 
@@ -75,7 +75,7 @@ class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
         One that would be too large loses its texts and outputs.
         """
         page, about = self._page_of(nb, resources, **options)
-        if len(page.encode("utf-8")) > MOST_BYTES:
+        if len(page.encode("utf-8")) > MOST_PAGE_BYTES:
             page, about = self._page_of(without_texts(nb), resources, **options)
         return WITHOUT_ALT.sub(ALT, page), about
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from .check import NO_RETURN
 from .fingerprint import (
-    GRACE,
+    GRADING_SLACK,
     SMALLEST_SIZE,
     Fingerprint,
     is_whole,
@@ -244,7 +244,7 @@ def times(mine: Fingerprint, theirs: Fingerprint) -> str:
 
 
 def equal(mine: Outcome, theirs: Outcome, tolerance: float | None) -> bool:
-    """Say whether two outcomes agree, but for rounding and GRACE.
+    """Say whether two outcomes agree, but for rounding and GRADING_SLACK.
 
     What the student's workspace accepts is accepted: the estimate that decides there is asked too, on finite numbers.
     """
@@ -263,7 +263,7 @@ def equal(mine: Outcome, theirs: Outcome, tolerance: float | None) -> bool:
         return True
     known = print_of(theirs)["leaves"]
     return all(same_where_not_finite(a, b) for a, b in tensors) and all(
-        same_leaf(leaf_fingerprint(leaf), known[leaf.path], tolerance, GRACE) for leaf in ours
+        same_leaf(leaf_fingerprint(leaf), known[leaf.path], tolerance, GRADING_SLACK) for leaf in ours
     )
 
 
@@ -280,7 +280,7 @@ def equal_leaf(mine: Any, theirs: Any, tolerance: float | None) -> bool:
     if isinstance(mine, Tensor) and isinstance(theirs, Tensor):
         return mine.shape == theirs.shape and mine.dtype == theirs.dtype and bool(close(mine, theirs, tolerance).all())
     if isinstance(mine, float) and isinstance(theirs, float):
-        return numbers_agree(mine, theirs, GRACE * tolerance_of({}, tolerance))
+        return numbers_agree(mine, theirs, GRADING_SLACK * tolerance_of({}, tolerance))
     return type(mine) is type(theirs) and bool(mine == theirs)
 
 
@@ -289,7 +289,7 @@ def close(mine: Tensor, theirs: Tensor, tolerance: float | None) -> Tensor:
     a, b = real_numbers(mine), real_numbers(theirs)
     finite = b[b.isfinite()]
     whole = theirs.dtype.is_floating_point and is_whole(finite)
-    limit = GRACE * tolerance_of({"dtype": str(theirs.dtype).removeprefix("torch."), "whole": whole}, tolerance)
+    limit = GRADING_SLACK * tolerance_of({"dtype": str(theirs.dtype).removeprefix("torch."), "whole": whole}, tolerance)
     usual = max(float(finite.pow(2).mean().sqrt()) if finite.numel() else 0.0, SMALLEST_SIZE)
     return torch.isclose(a, b, rtol=limit, atol=limit * usual, equal_nan=True)
 

@@ -5,8 +5,8 @@ fixed random vectors. Where entries are not finite, one more product for each ki
 That is enough to recognize an answer and too little to read it off.
 
 One strictness: `tolerance_of` says how far apart two values may be, relative to their size, and both sides use it, the
-student's workspace on fingerprints and grading on the values themselves. Grading allows `GRACE` times as much, so that
-nobody who was told "right" at home, where a distance is only estimated, loses the point on other inputs.
+student's workspace on fingerprints and grading on the values themselves. Grading allows `GRADING_SLACK` times as much,
+so that nobody who was told "right" at home, where a distance is only estimated, loses the point on other inputs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TOO_LARGE = f"tensor beyond {MOST_ENTRIES:,} entries"
 TOLERANCES = {"float64": 1e-4, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
 SAME_PRODUCT = 1e-6  # products of tables of 0 and 1, but for the order of summation
 EXACT = 1e-9  # whole numbers are counted or moved, not calculated
-GRACE = 4.0
+GRADING_SLACK = 4.0
 LEAF = 200  # looking at one value takes as long as at so many entries of a tensor
 ALWAYS_SEARCHED, TIMES_THE_RIGHT_ONE = 100_000, 2
 SMALLEST_SIZE = 1e-2  # below it a difference counts as it is, not relative to the value

@@ -21,7 +21,7 @@ from .recognize import is_like, named_by_numbers
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
 from .target import Target
-from .trace import DTYPES, first_special, marked
+from .trace import TRACED_DTYPES, first_special, marked
 from .trial import NO_TIME_LEFT, TOO_LONG
 from .tried import Tried
 from .values import Lost, Outcome, Raised, Returned
@@ -31,7 +31,7 @@ MANY_NAMES = 3
 DEFINITE = tuple(CHANGES[kind] for kind in ("generator", "mode", "copy", "not in place", "none", "size"))
 MOST_LINES = 4
 MOST_FIRST_STEPS = 3
-TOO_LARGE = Lost(ANSWERS["too large"])
+FAR_TOO_LARGE = Lost(ANSWERS["too large"])
 
 
 class Progress(NamedTuple):
@@ -81,7 +81,9 @@ class Repair:
         if len(self.edits) > 1:
             return f"{ANSWERS['two']} {ANSWERS['passes']}: {'; '.join(map(clause, self.edits))}."
         words = clause(self.edits[0])
-        same = [edit for edit in self.others if is_alike(edit, self.edits[0]) and len(edit.lines) == 1]
+        first = self.edits[0]
+        alike = (e for e in self.others if e.change == first.change and (e.change or e.piece == first.piece))
+        same = [edit for edit in alike if len(edit.lines) == 1]
         lines = sorted({edit.lines[0] for edit in same} - set(self.edits[0].lines))
         also = f" The same change in {in_lines(lines)} does it too." if 0 < len(lines) < MOST_LINES else ""
         return f"{words[0].upper()}{words[1:]}, {ANSWERS['passes']}.{also}"
@@ -90,11 +92,6 @@ class Repair:
     def any_value(self) -> bool:
         """Whether it is another number, of which many others would do: any mistake may end in one."""
         return any(ANY_VALUE.search(edit.change) for edit in self.edits)
-
-
-def is_alike(edit: Edit, other: Edit) -> bool:
-    """Say whether two edits are the same change; two deletions are where they delete the same."""
-    return edit.change == other.change and bool(edit.change or edit.piece == other.piece)
 
 
 def clause(edit: Edit) -> str:
@@ -265,7 +262,7 @@ class Search:
     def _outcome(self, source: str, i: int) -> Outcome:
         """Run a check on an edited cell; of far too large an answer, nothing is looked at."""
         outcome = self._run(source, i)
-        return TOO_LARGE if is_far_too_large(outcome, self._targets[i].right) else outcome
+        return FAR_TOO_LARGE if is_far_too_large(outcome, self._targets[i].right) else outcome
 
 
 def first_broken(laws: Mapping[str, Outcome]) -> str:
@@ -290,7 +287,7 @@ def other_dtypes(mine: Fingerprint, right: Fingerprint) -> list[str]:
     """Return the floating-point dtypes of results that are asked for in another one."""
     theirs = right.get("leaves", {})
     pairs = ((leaf.get("dtype", ""), theirs.get(p, {}).get("dtype", "")) for p, leaf in mine.get("leaves", {}).items())
-    return sorted({dtype for dtype, asked in pairs if dtype != asked and dtype in DTYPES and asked})
+    return sorted({dtype for dtype, asked in pairs if dtype != asked and dtype in TRACED_DTYPES and asked})
 
 
 def lacks_gradient(outcome: Outcome, mine: Fingerprint, right: Fingerprint) -> bool:

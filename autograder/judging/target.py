@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .compare import equal
-from .fingerprint import GRACE, Fingerprint, fingerprint, same, same_leaf
+from .fingerprint import GRADING_SLACK, Fingerprint, fingerprint, same, same_leaf
 from .values import Outcome
 
 
@@ -51,7 +51,7 @@ class Target:
 
     def is_wrong(self, known: Fingerprint | None) -> bool:
         """Say whether a fingerprint, if there is one, is that of something other than the right answer."""
-        return known is not None and not same(known, self.right, self.tolerance, GRACE)
+        return known is not None and not same(known, self.right, self.tolerance, GRADING_SLACK)
 
 
 def shows_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | None, *, own: bool = False) -> bool:

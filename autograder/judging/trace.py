@@ -25,14 +25,14 @@ from .syntax import parsed
 
 MARK = "# where NaN appears first"  # the last line of code that is looked at
 MOST_ENTRIES, MOST_ITEMS = 2**18, 100  # of one value
-DTYPES = ("float16", "bfloat16", "float32", "float64")
+TRACED_DTYPES = ("float16", "bfloat16", "float32", "float64")
 KINDS: dict[str, Any] = {
     "nan": torch.isnan,
     "infinity": torch.isposinf,
     "graph": lambda x: tensor(x.requires_grad),
-    **{name: lambda x, name=name: tensor(x.dtype == getattr(torch, name)) for name in DTYPES},
+    **{name: lambda x, name=name: tensor(x.dtype == getattr(torch, name)) for name in TRACED_DTYPES},
 }
-FIRST = ("nan", "infinity", "cut", *DTYPES)  # rows of the table
+FIRST = ("nan", "infinity", "cut", *TRACED_DTYPES)  # rows of the table
 NUMPY_INVALID = 8  # a flag of NumPy's: NaN came out of a calculation without NaN
 NEW = re.compile(r"_like$|^new_")  # functions whose results belong in no graph
 Position = tuple[int, ...]  # first and last line, first and last column
@@ -134,7 +134,7 @@ def first_special(table: Any, text: str, kinds: Collection[str]) -> dict[str, st
     if not bool(((table >= 0) & (table < 2**31)).all()):
         return {}
     nan, infinity, cut, *dtypes = (in_its_line(tuple(map(int, row)), text) for row in table.tolist())
-    firsts = zip(DTYPES, dtypes, strict=True)
+    firsts = zip(TRACED_DTYPES, dtypes, strict=True)
     said = {dtype: OBSERVED["dtype"].format(dtype=dtype, first=first) for dtype, first in firsts if first}
     if nan:
         kind = "nan after infinity" if infinity not in ("", nan) else "nan from"

@@ -11,7 +11,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-MOST_BYTES = 20 * 2**20
+MOST_READ_BYTES = 20 * 2**20
 MOST_PAGES = 3  # that are read: what was handed in without being graded, and the last one that was
 # a page begins with sentences and a table of our own (classroom.summary)
 PARAGRAPH, ROW, CELL = (re.compile(rf"<{tag}\b[^>]*>(.*?)</{tag}>", re.DOTALL) for tag in ("p", "tr", "td"))
@@ -51,7 +51,11 @@ def latest_feedback(lesson: Path) -> Graded | None:
 def summary_of(page: Path) -> str | None:
     """Return the beginning of a feedback page, as far as its first table; None where it cannot be read."""
     try:
-        return page.read_text(encoding="utf-8").partition("</table>")[0] if page.stat().st_size <= MOST_BYTES else None
+        return (
+            page.read_text(encoding="utf-8").partition("</table>")[0]
+            if page.stat().st_size <= MOST_READ_BYTES
+            else None
+        )
     except (OSError, ValueError):
         return None
 

@@ -39,7 +39,7 @@ LONGEST_WAIT = 5.0  # seconds by the clock, whatever the copy does
 MEMORY = 2 * 2**30  # bytes more than the kernel has
 MOST_REPLY_BYTES = 2**16
 STATM = Path("/proc/self/statm")
-REFUSED = ("subprocess.", "socket.", "shutil.", "os.", "ftplib.", "urllib.", "webbrowser.", "ctypes.dlopen")
+FORBIDDEN_EVENTS = ("subprocess.", "socket.", "shutil.", "os.", "ftplib.", "urllib.", "webbrowser.", "ctypes.dlopen")
 HARMLESS = ("os.listdir", "os.scandir", "os.putenv", "os.unsetenv", "os.fwalk", "os.walk")
 
 
@@ -159,5 +159,5 @@ def answer_nothing(_prompt: object = "") -> str:
 
 def refuse(event: str, _arguments: tuple[Any, ...]) -> None:
     """Refuse what would change something outside the copy: an audit hook."""
-    if event.startswith(REFUSED) and event not in HARMLESS:
+    if event.startswith(FORBIDDEN_EVENTS) and event not in HARMLESS:
         raise RefusedError(f"{event} is not allowed here.")

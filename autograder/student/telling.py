@@ -22,8 +22,8 @@ BOARD, TOKEN = "LESSONS_BOARD", "JUPYTERHUB_API_TOKEN"
 ANSWER_SECONDS, LOCK_SECONDS, TURN_SECONDS = 3.0, 0.5, 10.0
 MOST_CODE = 8_000  # characters
 MOST_KEPT = 500  # tries; beyond them the oldest are dropped
-MOST_AT_ONCE, MOST_BYTES = 50, 2**18
-DONE, REFUSED = 200, (400, 413)
+MOST_AT_ONCE, MOST_SENT_BYTES = 50, 2**18
+DONE, NEVER_TAKEN = 200, (400, 413)
 _guard = threading.Lock()
 _running = False
 
@@ -96,11 +96,11 @@ def deliver_some(queue: Path) -> bool:
     lines, size = list[str](), 0
     for line in read_lines(queue)[:MOST_AT_ONCE]:
         size += len(line)
-        if lines and size > MOST_BYTES:
+        if lines and size > MOST_SENT_BYTES:
             break
         lines.append(line)
     status, _ = request("POST", f'{{"tries": [{", ".join(lines)}]}}'.encode()) if lines else (DONE, b"")
-    if status == DONE or status in REFUSED:
+    if status == DONE or status in NEVER_TAKEN:
         take_out(queue, lines)
         return True
     return False

@@ -37,7 +37,7 @@ MOST_OUTPUTS = 10_000
 LARGEST_NUMBER = 2**31  # of a cell or a process
 OUTPUT_TYPES = ("stream", "display_data", "execute_result", "error")
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-DTYPES = (
+SENT_DTYPES = (
     *(torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
     *(torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128),
 )
@@ -181,7 +181,8 @@ def words(text: Any, longest: int) -> str:
 def pack_call(name: str, arguments: Arguments) -> bytes:
     """Return a call of a black box as a message."""
     tensors: dict[str, Tensor] = {}
-    return pack({"call": name, "arguments": encode_arguments(arguments, tensors)}, tensors)
+    given = encode([list(arguments[0]), dict(arguments[1])], tensors, ValueAllowance())
+    return pack({"call": name, "arguments": given}, tensors)
 
 
 def unpack_call(message: bytes) -> tuple[str, Arguments]:
@@ -204,11 +205,6 @@ def unpack_answer(message: bytes) -> Answer:
     error = tuple(header["error"]) if header["error"] else None
     left = ValueAllowance()
     return Answer(decode(header["result"], tensors, left), decode(header["written"], tensors, left), error)
-
-
-def encode_arguments(arguments: Arguments, tensors: dict[str, Tensor]) -> Any:
-    """Return a call's arguments as JSON data; tensors go into `tensors`."""
-    return encode([list(arguments[0]), dict(arguments[1])], tensors, ValueAllowance())
 
 
 def decode_arguments(data: Any, tensors: dict[str, Tensor]) -> Arguments:
@@ -314,7 +310,7 @@ def too_much(left: ValueAllowance) -> str:
 
 def judgeable(tensor: Tensor, left: ValueAllowance) -> Tensor | Other:
     """Return a tensor that a judge can calculate with, or the name of its kind where there is too much of it."""
-    if tensor.dtype not in DTYPES:
+    if tensor.dtype not in SENT_DTYPES:
         return Other(f"tensor of {tensor.dtype}")
     left.tensors -= 1
     left.entries -= tensor.numel()
