@@ -41,17 +41,13 @@ def build(lesson: Lesson) -> None:
     with located(lesson):
         key = load_answer_key(lesson_source(lesson, cells))
         refuse_unchecked(lesson, key)
-        files = source_files(lesson, cells, key, fingerprints_text(key))
+        prints = json.dumps(key.fingerprints(), separators=(",", ":"), ensure_ascii=False) + "\n"
+        files = source_files(lesson, cells, key, prints)
     write_source(lesson, files)
     solved = execute(lesson, cells)
     files[lesson.notebook_name] = notebook_text(released_notebook(cells, key.points())).encode()
     released = {lesson.released_dir / name: content for name, content in files.items()}
     replace_generated(lesson, {lesson.solved_ipynb: notebook_text(solved).encode(), **released})
-
-
-def fingerprints_text(key: AnswerKey) -> str:
-    """Return the content of fingerprints.json."""
-    return json.dumps(key.fingerprints(), separators=(",", ":"), ensure_ascii=False) + "\n"
 
 
 def refuse_broken_syntax(lesson: Lesson, cells: list[LessonCell]) -> None:

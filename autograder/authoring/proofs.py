@@ -259,16 +259,6 @@ def one_row(tensor: Tensor) -> Tensor:
     return tensor[..., :1, :].expand(tensor.shape) if tensor.ndim > 1 else tensor
 
 
-def in_another_dtype(tensor: Tensor) -> Tensor:
-    """Turn a tensor into float32, and what is float32 already into float64."""
-    return tensor.double() if tensor.dtype == torch.float32 else tensor.float()
-
-
-def reversed_order(result: Any) -> Any:
-    """Return several results in the opposite order."""
-    return result[::-1] if isinstance(result, tuple) and len(result) > 1 else result
-
-
 DERIVED: Mapping[str, Derive] = {
     "transposed": on_tensors(lambda t: t.mT if t.ndim > 1 else t),
     "with its last result transposed": on_tensors(lambda t: t.mT if t.ndim > 1 else t, last_only=True),
@@ -278,8 +268,8 @@ DERIVED: Mapping[str, Derive] = {
     "moved by one": on_tensors(lambda t: t.roll(1, dims=-1) if t.ndim else t),
     "without the other sentences": on_tensors(lambda t: t[:1] if t.ndim else t),
     "with one row everywhere": on_tensors(one_row),
-    "in another dtype": on_tensors(in_another_dtype),
-    "in the opposite order": reversed_order,
+    "in another dtype": on_tensors(lambda t: t.double() if t.dtype == torch.float32 else t.float()),
+    "in the opposite order": lambda result: result[::-1] if isinstance(result, tuple) else result,
     "with an axis too many": on_tensors(lambda t: t[None]),
     "in a list": lambda result: [result] if isinstance(result, Tensor | np.ndarray) else result,
     "left out": lambda result: None,

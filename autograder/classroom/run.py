@@ -210,7 +210,7 @@ class GradingRun:
         results = {}
         progress = tqdm(total=len(students), unit="submission", disable=None)
         with noticing_interrupts() as interrupted, workers(executor, jobs) as pool, progress as bar:
-            for result in self.results(pool, students, partial(submissions_at_once, pool, jobs)):
+            for result in self.results(pool, students, lambda: int(getattr(pool, "at_once", jobs + PREFETCH))):
                 results[result.student] = result
                 bar.update()
                 if interrupted.is_set():
@@ -288,11 +288,6 @@ class GradingRun:
         """Return the result of a submission that a person has to look at."""
         kind = "" if isinstance(error, CourseError) else f"{type(error).__name__}: "
         return StudentResult(student, self.lesson.name, NEEDS_PERSON, note=kind + one_line(str(error)))
-
-
-def submissions_at_once(pool: Executor, jobs: int) -> int:
-    """Return how many submissions should be under way: what the pool says whose workers come and go, else a few."""
-    return int(getattr(pool, "at_once", jobs + PREFETCH))
 
 
 def refused_before(

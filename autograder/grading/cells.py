@@ -166,17 +166,13 @@ def read_cell(raw: Any, package: LessonPackage) -> Cell | None:
     if not isinstance(kind, str) or kind not in KINDS:
         return None
     text, name = cell_text(raw.get("source")), raw.get("id")
-    cell = Cell(kind, Code(), grade_id_of(raw), name if is_cell_id(name) else "")
+    is_id = isinstance(name, str) and CELL_ID.fullmatch(name)
+    cell = Cell(kind, Code(), grade_id_of(raw), name if is_id else "")
     if len(text) > BUDGET.characters:
         cell.left_out = f"it holds {len(text):,} characters; at most {BUDGET.characters:,} are read"
         text = f"{text[:SHOWN]}\n… ({cell.left_out})"
     cell.source = package.code.get(text) or Code(text)
     return cell
-
-
-def is_cell_id(name: Any) -> bool:
-    """Say whether this can be a cell's id."""
-    return isinstance(name, str) and bool(CELL_ID.fullmatch(name))
 
 
 def cell_text(source: Any) -> str:

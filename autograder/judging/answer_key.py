@@ -227,7 +227,9 @@ class AnswerKey:
             check.points,
             fingerprint(right),
             known,
-            expected_of(right) if check.show else None,
+            {leaf.path: leaf.value for leaf in right.leaves() if isinstance(leaf.value, Tensor)}
+            if check.show
+            else None,
             right,
             check in self.hidden,
             check.tolerance,
@@ -338,11 +340,6 @@ class AnswerKey:
             "names": list(self.names(exercise)),
             "calls": self.calls(exercise),
         }
-
-
-def expected_of(right: Returned) -> dict[str, Tensor]:
-    """Return the tensors of a right answer by path."""
-    return {leaf.path: leaf.value for leaf in right.leaves() if isinstance(leaf.value, Tensor)}
 
 
 def names_in(work: Any) -> tuple[str, ...]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from torch import Tensor
-
 from .fingerprint import EXACT, Fingerprint, tolerance_of
 from .target import Target
 
@@ -21,7 +19,10 @@ def home_data(target: Target, telling: set[str]) -> dict[str, Any]:
     data: dict[str, Any] = {"right": target.right}
     data["mistakes"] = compact({n: known for n, known in target.mistakes.items() if n in telling}, target.right)
     if target.expected is not None:
-        data["expected"] = {path: as_rounded_lists(value) for path, value in target.expected.items()}
+        data["expected"] = {
+            path: (value.double() * 10**ROUNDING).round().div(10**ROUNDING).tolist()
+            for path, value in target.expected.items()
+        }
     return data
 
 
@@ -79,8 +80,3 @@ def with_difference(data: Mapping[str, Any], right: Fingerprint) -> Fingerprint:
             leaf = right["leaves"].get(path, {}) | data["but"].get(path, {})
             leaves[path] = {key: value for key, value in leaf.items() if key not in (GONE, *leaf.get(GONE, ()))}
     return {"leaves": leaves} | ({"changed": True} if data.get("changed") else {})
-
-
-def as_rounded_lists(tensor: Tensor) -> Any:
-    """Return a tensor as nested lists with three decimals."""
-    return (tensor.double() * 10**ROUNDING).round().div(10**ROUNDING).tolist()

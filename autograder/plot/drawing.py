@@ -54,7 +54,8 @@ def draw_matrix(axes: Axes, matrix: Tensor, kind: str, mask: Tensor | None = Non
 
 def write_numbers(axes: Axes, image: Any, numbers: Tensor, visible: Tensor, least: float) -> None:
     """Write into the visible cells of a matrix the numbers that are large enough, and nan everywhere."""
-    form, size = number_format(numbers[visible]), 10 if least < 0 else 8
+    whole = bool((numbers[visible].nan_to_num() % 1 == 0).all())
+    form, size = "{:.0f}" if whole else "{:.2f}", 10 if least < 0 else 8
     for i, j in torch.cartesian_prod(*map(torch.arange, numbers.shape)).tolist():
         number, ink, behind = float(numbers[i, j]), INK, None
         if math.isnan(number):
@@ -70,11 +71,6 @@ def write_numbers(axes: Axes, image: Any, numbers: Tensor, visible: Tensor, leas
 def has_numbers(matrix: Tensor) -> bool:
     """Say whether a matrix is small enough for its numbers to be written into its cells."""
     return max(matrix.shape) <= NUMBERED or matrix.numel() <= 3 * NUMBERED
-
-
-def number_format(numbers: Tensor) -> str:
-    """Return how numbers are written: as whole ones if all of them are, and otherwise each with two decimals."""
-    return "{:.0f}" if bool((numbers.nan_to_num() % 1 == 0).all()) else "{:.2f}"
 
 
 def ink_on(color: Any) -> str:

@@ -77,14 +77,9 @@ def remount_read_only(path: str) -> None:
     check_result(libc.mount(None, path.encode(), None, MS_REMOUNT | MS_BIND | MS_RDONLY | kept, None), f"freeze {path}")
 
 
-def mapped_bytes() -> int:
-    """Return the size of this process's address space: libraries, and what was allocated before."""
-    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
-
-
 def confine(limits: Limits) -> None:
     """Give up file systems, capabilities and resources, for this process and all that come from it."""
-    mapped = mapped_bytes()
+    mapped = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
     check_result(libc.unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET), "unshare")
     mount_tmpfs(SCRATCH, limits.file_bytes)
     for name in DEVICES:
