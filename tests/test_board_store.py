@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock, Timeout
-from sqlalchemy import create_engine, event, inspect, text
+from sqlalchemy import create_engine, event
 
 from autograder.__main__ import main
 from autograder.classroom import attempts, board_store
@@ -88,16 +88,6 @@ def test_one_student_displaces_nobody_from_a_past_hour(store: BoardStore, monkey
     monkeypatch.setattr(board_store, "MOST_TRIES", 2, raising=False)
     store.add([told(1, student="bob"), *(told(number) for number in range(2, 9))])
     assert [(one.student, one.time - NOW) for one in store.tries(LESSON)] == [("bob", 1), ("ada", 7), ("ada", 8)]
-
-
-def test_a_board_from_before_gets_its_indexes(scratch: Course) -> None:
-    engine = BoardStore.of(scratch)._engine
-    with engine.begin() as connection:
-        for index in TRIES.indexes:
-            connection.execute(text(f"DROP INDEX {index.name}"))
-    BoardStore.of(scratch).add([told(1, code="first")])
-    found = {index["name"] for index in inspect(engine).get_indexes(TRIES.name)}
-    assert found >= {"ix_autograder_board_code", "ix_autograder_board_student_time"}
 
 
 def test_a_message_with_code_costs_the_same_after_a_term(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def read_attempts(course: Course, lesson: Lesson, student: str, rules: Rules | N
     path = course.attempts_of(lesson, student)
     try:
         records = json.loads(path.read_text(encoding="utf-8"))
-        attempts = [Attempt(**{**record, "penalty": 0.0}) for record in records]
+        attempts = [Attempt(**record) for record in records]
         return [replace(each, penalty=each.penalty_by(rules, student)) for each in attempts] if rules else attempts
     except FileNotFoundError:
         return []

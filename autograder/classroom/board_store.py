@@ -81,7 +81,7 @@ class BoardStore:
 
     @classmethod
     def of(cls, course: Course) -> BoardStore:
-        """Open a course's, and make the table, or what an earlier one has not, where there is none.
+        """Open a course's, and make its tables where there are none.
 
         Raises:
             CourseError: the database cannot be used.
@@ -90,8 +90,6 @@ class BoardStore:
         store = cls(load_config(course.root).CourseDirectory.db_url)
         with as_course_error(), exclusive(store._engine):
             TRIES.metadata.create_all(store._engine)
-            for index in TRIES.indexes:  # a table that is there does not get them with `create_all`
-                index.create(store._engine, checkfirst=True)
         return store
 
     @contextmanager

@@ -19,9 +19,9 @@ def read_release_record(path: Path) -> tuple[dict[str, str], set[str]]:
     """
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        released = {str(name): str(value) for name, value in dict(record.get(RELEASED, record)).items()}
+        released = {str(name): str(value) for name, value in dict(record[RELEASED]).items()}
         return released, set(map(str, record.get(NEWER, [])))
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}, set()
 
 
