@@ -23,7 +23,7 @@ from .ordinary import ASKED_ABOUT, CALLED, DESCRIBING, KEPT_FOR_LATER, MODULES, 
 from .values import Outcome, Raised
 from .vocabulary import is_usual_part
 
-SEEN, GET, OWNER, IMPORT, GRANT, REFUSE, TYPE = WORDS = [f"${n}" for n in range(7)]
+SEEN, GET, OWNER, IMPORT, GRANT, REFUSE, TYPE, EACH = WORDS = [f"${n}" for n in range(8)]
 USES = "uses::"  # before a word in a record
 STOPPED = "NotOrdinary"  # what a check raises, as a record says it, where nothing came back
 MOST_SHOWN = 80  # characters of a word
@@ -72,7 +72,7 @@ class Guard:
         self._instead: dict[int, object] = {id(real): other for real, other in self._substitutes()}
         usual = (each for name, each in vars(builtins).items() if is_plain_builtin(name))
         self._granted: dict[int, object] = {id(each): each for each in (*PLAIN, *usual, *self._instead.values())}
-        words = (self.seen, self.get, self.owner, self.import_, self.grant, self.refuse, self.one_type)
+        words = (self.seen, self.get, self.owner, self.import_, self.grant, self.refuse, self.one_type, self.each)
         names.update(zip(WORDS, words, strict=True))
 
     def seen(self, value: Any) -> Any:
@@ -89,6 +89,10 @@ class Guard:
         myself = owner.__self__ if type(owner) is super else owner  # type: ignore[attr-defined]
         bound = type(value) in METHODS and value.__self__ is myself
         return value if fits or bound else self.seen(value)
+
+    def each(self, values: Iterable[Any]) -> list[Any]:
+        """Return what a call is given by a star: it would be called with it before any name stands for it."""
+        return [self.seen(value) for value in values]
 
     def owner(self, owner: Any, name: str) -> Any:
         """Return an object of which an attribute is to be set or deleted."""
@@ -168,8 +172,9 @@ class Guard:
         if module in self._lesson and isinstance(value, types.FunctionType | type):
             self.words.append(f"{module}::{name}")
 
-    def _keep(self, value: Any) -> None:
+    def _keep(self, value: Any) -> Any:
         self._granted[id(value)] = value
+        return value
 
     def _look(self, value: Any, kind: type) -> Any:
         """Return a value of a kind that has to be looked at."""
@@ -177,6 +182,8 @@ class Guard:
             return self._instead[id(value)]
         if id(value) in self._granted or self._is_own(value):
             return value
+        if kind is functools.partial:
+            self.seen(value.func)  # it may have been made where nobody looked, as by `map`
         if issubclass(kind, types.ModuleType):
             if not self._ordinary.module(value.__name__):
                 self.refuse(value.__name__)
@@ -248,7 +255,7 @@ class Guard:
         else:
             usual = package in ("builtins", "io", "autograder") or self._ordinary.package(package)
             fits = usual or any(id(each) in self._granted for each in LINE(kind) if MODULE(each) != "builtins")
-        if fits:
+        if fits and kind is not functools.partial:
             self._plain[id(kind)] = kind
         return fits
 
@@ -297,7 +304,7 @@ class Guard:
         yield globals, lambda: without_guard(self._names)
         yield locals, lambda: without_guard(sys._getframe(1).f_locals)
         yield vars, lambda *owner: self._vars(*owner) if owner else without_guard(sys._getframe(1).f_locals)
-        yield functools.wraps, lambda wrapped: functools.wraps(wrapped)
+        yield functools.wraps, lambda wrapped: self._keep(functools.wraps(wrapped))
         yield functools.total_ordering, lambda kind: functools.total_ordering(self._own_class(kind))
         yield dataclasses.dataclass, self._dataclass
 
@@ -311,7 +318,7 @@ class Guard:
 
     def _dataclass(self, kind: Any = None, **options: Any) -> Any:
         if kind is None:
-            return functools.partial(self._dataclass, **options)
+            return self._keep(functools.partial(self._dataclass, **options))
         return dataclasses.dataclass(self._own_class(kind), **options)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from .guard import GET, GRANT, IMPORT, OWNER, REFUSE, SEEN, TYPE
+from .guard import EACH, GET, GRANT, IMPORT, OWNER, REFUSE, SEEN, TYPE
 from .ordinary import CALLED, DESCRIBING, READ
 from .syntax import bound_at
 
@@ -58,6 +58,8 @@ class Mediation(ast.NodeTransformer):
             node.func, node.args = self.visit(node.func), [self.visit(node.args[0]), self._class(node.args[1])]
         else:
             self.generic_visit(node)
+        for given in (each for each in node.args if isinstance(each, ast.Starred)):
+            given.value = asked(EACH, given.value)
         return ast.copy_location(asked(SEEN, node), node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:

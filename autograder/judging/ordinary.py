@@ -50,8 +50,8 @@ __future__.barry_as_FLUFL contextlib.redirect_stderr contextlib.redirect_stdout 
 dataclasses.make_dataclass enum.global_enum enum.pickle_by_enum_name enum.pickle_by_global_name
 enum.property functools.singledispatch functools.singledispatchmethod functools.update_wrapper
 inspect.signature matplotlib.backends matplotlib.sphinxext matplotlib.testing numpy.info numpy.load
-numpy.test operator.attrgetter operator.methodcaller pandas.eval pandas.read_pickle PIL.ImageMath sklearn.utils
-string.Formatter timeit.repeat timeit.timeit torch.autograd.graph torch.autograd.profiler_util
+numpy.test operator.attrgetter operator.call operator.methodcaller pandas.eval pandas.read_pickle PIL.ImageMath
+sklearn.utils string.Formatter timeit.repeat timeit.timeit torch.autograd.graph torch.autograd.profiler_util
 torch.cuda.CUDAPluggableAllocator torch.load torch.random typing.get_type_hints unittest.mock
 """)  # in those modules, what finds or runs something that a text names, knows how inputs were drawn, or keeps hooks
 LEADING = listed("""
