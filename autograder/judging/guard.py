@@ -12,6 +12,7 @@ import dataclasses
 import functools
 import sys
 import types
+import typing
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -23,21 +24,26 @@ from .ordinary import ASKED_ABOUT, CALLED, DESCRIBING, KEPT_FOR_LATER, MODULES, 
 from .values import Outcome, Raised
 from .vocabulary import is_usual_part
 
-SEEN, GET, OWNER, IMPORT, GRANT, REFUSE, TYPE, EACH = WORDS = [f"${n}" for n in range(8)]
+SEEN, GET, OWNER, IMPORT, GRANT, REFUSE, TYPE, HINT, EACH = WORDS = [f"${n}" for n in range(9)]
 USES = "uses::"  # before a word in a record
 STOPPED = "NotOrdinary"  # what a check raises, as a record says it, where nothing came back
 MOST_SHOWN = 80  # characters of a word
 PLAIN = (
     *(types.NoneType, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, range, slice),
-    *(torch.Tensor, torch.nn.Parameter, torch.Size, torch.dtype, torch.device, np.ndarray, types.GeneratorType),
+    *(torch.Tensor, torch.nn.Parameter, torch.Size, torch.dtype, torch.device, np.ndarray),
+    *(types.GeneratorType, types.UnionType),
 )
 INNER = (types.CodeType, types.FrameType, types.ModuleType)
 OF_C = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType)
 METHODS = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
 OF_CLASSES = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 FIELDS = (types.GetSetDescriptorType, types.MemberDescriptorType)
-OF_TORCH = ("torch._C", "torch.return_types", "torch.utils.data", "torch.utils.hooks", "torch.backends", "torch.cuda")
+OF_TORCH = (
+    *("torch._C", "torch.return_types", "torch.utils.data", "torch.utils.hooks"),
+    *("torch.backends", "torch.cuda", "torch.amp"),
+)
 CONTAINERS = (dict, list, set)
+AROUND_OTHERS = (functools.partial, types.GenericAlias)  # call something; `map` makes them where nobody looks
 HOOKS = frozenset(
     {
         *("__torch_function__", "__torch_dispatch__", "__array_interface__", "__array_struct__", "__array__"),
@@ -71,9 +77,10 @@ class Guard:
         self._plain: dict[int, object] = {id(kind): kind for kind in PLAIN}
         self._instead: dict[int, object] = {id(real): other for real, other in self._substitutes()}
         usual = (each for name, each in vars(builtins).items() if is_plain_builtin(name))
-        self._granted: dict[int, object] = {id(each): each for each in (*PLAIN, *usual, *self._instead.values())}
-        words = (self.seen, self.get, self.owner, self.import_, self.grant, self.refuse, self.one_type, self.each)
-        names.update(zip(WORDS, words, strict=True))
+        given = (*PLAIN, torch.Tensor.__base__, *usual, *self._instead.values())
+        self._granted: dict[int, object] = {id(each): each for each in given}
+        words = (self.seen, self.get, self.owner, self.import_, self.grant, self.refuse)
+        names.update(zip(WORDS, (*words, self.one_type, self.hint, self.each), strict=True))
 
     def seen(self, value: Any) -> Any:
         """Return a value that code gets, or what stands in its place."""
@@ -155,6 +162,10 @@ class Guard:
         """Return the class of all classes, for a call that asks for one object's class; anything else as it is seen."""
         return value if value is type else self.seen(value)
 
+    def hint(self, value: Any) -> Any:
+        """Return what stands for the class of all classes in `type[X]`, and makes none; anything else as it is seen."""
+        return typing.Type if value is type else self.seen(value)  # noqa: UP006 (`type[X]` can be called)
+
     def _from_module(self, module: types.ModuleType, name: str) -> Any:
         home = module.__name__
         value = getattr(module, name)
@@ -182,8 +193,9 @@ class Guard:
             return self._instead[id(value)]
         if id(value) in self._granted or self._is_own(value):
             return value
-        if kind is functools.partial:
-            self.seen(value.func)  # it may have been made where nobody looked, as by `map`
+        if kind in AROUND_OTHERS:
+            self.seen(value.func if kind is functools.partial else value.__origin__)
+            return value
         if issubclass(kind, types.ModuleType):
             if not self._ordinary.module(value.__name__):
                 self.refuse(value.__name__)
@@ -255,7 +267,7 @@ class Guard:
         else:
             usual = package in ("builtins", "io", "autograder") or self._ordinary.package(package)
             fits = usual or any(id(each) in self._granted for each in LINE(kind) if MODULE(each) != "builtins")
-        if fits and kind is not functools.partial:
+        if fits:
             self._plain[id(kind)] = kind
         return fits
 
@@ -306,6 +318,7 @@ class Guard:
         yield vars, lambda *owner: self._vars(*owner) if owner else without_guard(sys._getframe(1).f_locals)
         yield functools.wraps, lambda wrapped: self._keep(functools.wraps(wrapped))
         yield functools.total_ordering, lambda kind: functools.total_ordering(self._own_class(kind))
+        yield functools.lru_cache, lambda *given, **named: self._keep(functools.lru_cache(*given, **named))
         yield dataclasses.dataclass, self._dataclass
 
     def _vars(self, owner: Any) -> Any:

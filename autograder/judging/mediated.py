@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from .guard import EACH, GET, GRANT, IMPORT, OWNER, REFUSE, SEEN, TYPE
+from .guard import EACH, GET, GRANT, HINT, IMPORT, OWNER, REFUSE, SEEN, TYPE
 from .ordinary import CALLED, DESCRIBING, READ
 from .syntax import bound_at
 
@@ -71,8 +71,9 @@ class Mediation(ast.NodeTransformer):
         return asked(TYPE, node) if getattr(node, "id", "") == "type" else self.visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        """Guard an item that is read."""
-        self.generic_visit(node)
+        """Guard an item that is read. `type[X]` is a hint."""
+        is_hint = getattr(node.value, "id", "") == "type"
+        node.value, node.slice = asked(HINT, node.value) if is_hint else self.visit(node.value), self.visit(node.slice)
         return ast.copy_location(asked(SEEN, node), node) if isinstance(node.ctx, ast.Load) else node
 
     def _sent(self, node: ast.expr) -> ast.expr:
@@ -125,14 +126,14 @@ class Mediation(ast.NodeTransformer):
 
     def _annotated(self, node: Any) -> Any:
         if node.annotation and self._hints_run:
-            node.annotation = self.visit(node.annotation)
+            node.annotation = self._class(node.annotation)
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Guard a function, and what it is said to return where that runs."""
         hint, node.returns = node.returns, None
         self.generic_visit(node)
-        node.returns = self.visit(hint) if hint and self._hints_run else hint
+        node.returns = self._class(hint) if hint and self._hints_run else hint
         return node
 
     visit_AsyncFunctionDef: Any = visit_FunctionDef  # noqa: N815 (what `ast` calls)
@@ -160,7 +161,7 @@ def refused(name: str, node: ast.expr) -> ast.expr:
 
 def is_reserved(name: str) -> bool:
     """Say whether a bare name is the interpreter's own, such as `__builtins__`."""
-    return name.startswith("__") and name.endswith("__") and name not in DESCRIBING | {"__class__"}
+    return name.startswith("__") and name.endswith("__") and name not in DESCRIBING | CALLED | {"__class__"}
 
 
 def is_special(name: str) -> bool:
