@@ -20,6 +20,18 @@ from autograder.judging.syntax import called
 from autograder.judging.values import Raised, Returned
 
 GIVEN = "import math\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn"
+FAILED = (
+    "def attend(q):\n    try: 1 / 0\n    except Exception as error:\n        match error.__traceback__:\n            "
+)
+EQUAL = """
+class A:
+    def __eq__(self, other): other['$0'] = print
+def attend(q):
+    try: 1 / 0
+    except Exception as error: A.trace = error.__traceback__
+    match A():
+        case A.trace.tb_frame.f_globals: pass
+"""
 PEEKING = "class A:\n    _is_view = None\n    def look(self): return self._is_view()\n"
 
 
@@ -187,6 +199,23 @@ def test_a_way_round_stops_an_exercises_code(code: str, word: str) -> None:
         (
             "for typing in [1]:\n    def f(): return typing.get_type_hints(f)\nimport typing\nONE = f()",
             "typing.get_type_hints",
+        ),
+        (
+            "__name__ = 'typing'\nfrom typing import Annotated\ndef attend(q): return Annotated[q, 1].__metadata__",
+            "__metadata__",
+        ),
+        (f"{FAILED}case object(tb_frame=object(f_globals=found)): found['$0'] = found['$1'] = print", "case"),
+        (f"{FAILED}case object(stack=object(tb_frame=object())): pass", "case"),
+        (EQUAL, "frame"),
+        ("def attend(q):\n    match warnings:\n        case object(filters=f): f.clear()\nimport warnings", "case"),
+        ("def attend(q): return '{0.__globals__}'.format(attend)", "__globals__"),
+        ("def attend(q): return [*map('{0.sys.modules}'.format, [torch])]", "sys.modules"),
+        ("def attend(q): return str.format('{0[f].sys.modules}', {'f': torch})", "sys.modules"),
+        ("def attend(q): return '{f.__code__}'.format_map({'f': attend})", "__code__"),
+        (
+            "class K:\n    def prepare(self, *a): return {'$0': lambda v: v}\nk = K()\n"
+            "k.__dict__['__prep' + 'are__'] = k.prepare\nclass A(metaclass=k): eval('1')",
+            "__prepare__",
         ),
         ("import random\nfound = {'f': random}\ndef attend(q): return found['f']._inst", "random._inst"),
     ],

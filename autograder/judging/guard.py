@@ -13,7 +13,7 @@ import functools
 import sys
 import types
 import typing
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,11 @@ import torch
 
 from ..errors import escaped
 from .ordinary import ASKED_ABOUT, CALLED, DESCRIBING, KEPT_FOR_LATER, MODULES, READ, SETTABLE, Ordinary
+from .stand_ins import Fields, Held, Text, plain_text, without_guard
 from .values import Outcome, Raised
 from .vocabulary import is_usual_part
 
-SEEN, GET, OWNER, IMPORT, GRANT, REFUSE, TYPE, HINT, EACH = WORDS = [f"${n}" for n in range(9)]
+SEEN, GET, OWNER, IMPORT, GRANT, REFUSE, TYPE, HINT, EACH, CASE, HELD = WORDS = [f"${n}" for n in range(11)]
 USES = "uses::"  # before a word in a record
 STOPPED = "NotOrdinary"  # what a check raises, as a record says it, where nothing came back
 MOST_SHOWN = 80  # characters of a word
@@ -40,9 +41,10 @@ OF_CLASSES = (types.MethodDescriptorType, types.WrapperDescriptorType, types.Cla
 FIELDS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 OF_TORCH = (
     *("torch._C", "torch.return_types", "torch.utils.data", "torch.utils.hooks"),
-    *("torch.backends", "torch.cuda", "torch.amp"),
+    *("torch.backends", "torch.cuda", "torch.amp", "torch.nn.utils.parametrize"),
 )
 CONTAINERS = (dict, list, set)
+TAKEN_WHOLE = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple, torch.Size)  # by patterns
 AROUND_OTHERS = (functools.partial, types.GenericAlias)  # call something; `map` makes them where nobody looks
 HOOKS = frozenset(
     {
@@ -72,6 +74,7 @@ class Guard:
 
     def __init__(self, names: dict[str, Any], known: Collection[str] = (), lesson: Collection[str] = ()) -> None:
         self.words: list[str] = []
+        self._home = names["__name__"]
         self._names, self._known, self._lesson = names, set(known), frozenset(lesson).union(CHECKS)
         self._ordinary = Ordinary(MODULES.union(known), self._lesson)
         self._plain: dict[int, object] = {id(kind): kind for kind in PLAIN}
@@ -80,7 +83,7 @@ class Guard:
         given = (*PLAIN, torch.Tensor.__base__, *usual, *self._instead.values())
         self._granted: dict[int, object] = {id(each): each for each in given}
         words = (self.seen, self.get, self.owner, self.import_, self.grant, self.refuse)
-        names.update(zip(WORDS, (*words, self.one_type, self.hint, self.each), strict=True))
+        names.update(zip(WORDS, (*words, self.one_type, self.hint, self.each, self.case, Held), strict=True))
 
     def seen(self, value: Any) -> Any:
         """Return a value that code gets, or what stands in its place."""
@@ -95,6 +98,10 @@ class Guard:
         value = getattr(owner, name)
         myself = owner.__self__ if type(owner) is super else owner  # type: ignore[attr-defined]
         bound = type(value) in METHODS and value.__self__ is myself
+        if name in ("format", "format_map") and bound and isinstance(myself, str):
+            return getattr(Text(myself, self), name)
+        if name == "__dict__" and not issubclass(type(owner), type):
+            return Fields(owner, self._set)
         return value if fits or bound else self.seen(value)
 
     def each(self, values: Iterable[Any]) -> list[Any]:
@@ -162,6 +169,12 @@ class Guard:
         """Return the class of all classes, for a call that asks for one object's class; anything else as it is seen."""
         return value if value is type else self.seen(value)
 
+    def case(self, kind: Any, *, items: bool, named: bool) -> Any:
+        """Return a class in a pattern. Where that has items or names, it reads attributes without asking."""
+        if (items and kind not in TAKEN_WHOLE) or (named and not self._is_own(kind)):
+            self.refuse("case")
+        return self.seen(kind)
+
     def hint(self, value: Any) -> Any:
         """Return what stands for the class of all classes in `type[X]`, and makes none; anything else as it is seen."""
         return typing.Type if value is type else self.seen(value)  # noqa: UP006 (`type[X]` can be called)
@@ -211,9 +224,9 @@ class Guard:
         if kind is types.MethodType:
             return self._is_own(value.__func__)
         if issubclass(kind, type):
-            if MODULE(value) == self._names["__name__"] and not HOOKS.isdisjoint(NAMES(value)):
+            if MODULE(value) == self._home and not HOOKS.isdisjoint(NAMES(value)):
                 self.refuse(word_of(value))  # made of texts that name what libraries look for
-            return bool(MODULE(value) == self._names["__name__"])
+            return bool(MODULE(value) == self._home)
         if self._is_own(kind):
             self._plain[id(kind)] = kind
             return True
@@ -311,7 +324,9 @@ class Guard:
                 raise
 
         yield getattr, getattr_
-        yield setattr, lambda owner, name, value: setattr(self.owner(owner, plain_text(name)), name, value)
+        yield setattr, self._set
+        yield str.format, lambda text, *given, **named: Text(text, self).format(*given, **named)
+        yield str.format_map, lambda text, names: Text(text, self).format_map(names)
         yield delattr, lambda owner, name: delattr(self.owner(owner, plain_text(name)), name)
         yield globals, lambda: without_guard(self._names)
         yield locals, lambda: without_guard(sys._getframe(1).f_locals)
@@ -320,6 +335,9 @@ class Guard:
         yield functools.total_ordering, lambda kind: functools.total_ordering(self._own_class(kind))
         yield functools.lru_cache, lambda *given, **named: self._keep(functools.lru_cache(*given, **named))
         yield dataclasses.dataclass, self._dataclass
+
+    def _set(self, owner: Any, name: Any, value: Any) -> None:
+        setattr(self.owner(owner, plain_text(name)), name, value)
 
     def _vars(self, owner: Any) -> Any:
         if not self._is_own(owner):
@@ -371,18 +389,6 @@ def words_in(kind: type) -> frozenset[str]:
     """Return the names and texts that a class's own methods use, by which they would set a field of an object."""
     codes = [each.__code__ for each in NAMES(kind).values() if type(each) is types.FunctionType]
     return frozenset(word for code in codes for word in (*code.co_names, *code.co_consts) if type(word) is str)
-
-
-def plain_text(name: Any) -> str:
-    """Return a text by which something is looked for; a subclass of texts may be another one when it is asked again."""
-    if type(name) is not str:
-        raise TypeError("attribute name must be string")
-    return name
-
-
-def without_guard(names: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of some names, without those that no code can spell and the interpreter's own."""
-    return {name: value for name, value in names.items() if not name.startswith(("$", "__"))}
 
 
 def word_of(value: Any) -> str:

@@ -10,11 +10,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from .guard import EACH, GET, GRANT, HINT, IMPORT, OWNER, REFUSE, SEEN, TYPE
+from .guard import CASE, EACH, GET, GRANT, HELD, HINT, IMPORT, OWNER, REFUSE, SEEN, TYPE
 from .ordinary import CALLED, DESCRIBING, READ
 from .syntax import bound_at
 
-BUILTIN_PATTERNS = ("bool", "bytearray", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple")
 ABOUT_CLASSES = ("isinstance", "issubclass")
 
 
@@ -108,12 +107,38 @@ class Mediation(ast.NodeTransformer):
 
     def visit_Match(self, node: ast.Match) -> Any:
         """Guard a `match`, whose patterns read attributes by themselves."""
-        strange = [name for case in node.cases for part in ast.walk(case.pattern) for name in read_by_pattern(part)]
         node.subject = self.visit(node.subject)
-        for case in node.cases:  # Python takes nothing but plain names in patterns
+        before: list[ast.stmt] = []
+        for case in node.cases:
+            for part in [*ast.walk(case.pattern)]:
+                before += self._pattern(part, f"$case{len(before)}")
             case.guard = case.guard and self.visit(case.guard)
             case.body = [each for statement in case.body for each in in_list(self.visit(statement))]
-        return [*(self._statement(node, REFUSE, ast.Constant(name)) for name in strange[:1]), node]
+        return [*before, node]
+
+    def _pattern(self, part: ast.AST, name: str) -> list[ast.stmt]:
+        """Guard a part of a pattern. Return the statements that name its class, as Python takes names there only."""
+        if isinstance(part, ast.MatchValue):
+            part.value = self._held(part.value)
+        elif isinstance(part, ast.MatchMapping):
+            part.keys = [self._held(key) for key in part.keys]
+        elif isinstance(part, ast.MatchClass):
+            strange = [each for each in part.kwd_attrs if each.startswith("_")]
+            asked_for = asked(CASE, part.cls) if isinstance(part.cls, ast.Name) else asked(CASE, self.visit(part.cls))
+            ways = {"items": bool(part.patterns), "named": bool(part.kwd_attrs)}
+            asked_for.keywords = [ast.keyword(way, ast.Constant(value)) for way, value in ways.items()]
+            part.cls = ast.copy_location(ast.Name(name, ast.Load()), part.cls)
+            store = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], asked_for), part.cls)
+            return [*(self._statement(store, REFUSE, ast.Constant(each)) for each in strange[:1]), store]
+        return []
+
+    def _held(self, value: ast.expr) -> ast.expr:
+        """Return a value in a pattern, guarded where it is an attribute; Python takes only attributes there."""
+        if not isinstance(value, ast.Attribute):
+            return value
+        holder = asked(HELD)
+        holder.keywords = [ast.keyword("value", self.visit(value))]
+        return ast.copy_location(ast.Attribute(ast.copy_location(holder, value), "value", ast.Load()), value)
 
     def visit_arg(self, node: ast.arg) -> Any:
         """Guard a parameter's annotation where it runs."""
@@ -151,7 +176,7 @@ class Mediation(ast.NodeTransformer):
 def asked(word: str, *given: ast.expr) -> ast.Call:
     """Return a call of the guard."""
     call = ast.Call(ast.Name(word, ast.Load()), list(given), [])
-    return ast.copy_location(call, given[0]) if hasattr(given[0], "lineno") else call
+    return ast.copy_location(call, given[0]) if given and hasattr(given[0], "lineno") else call
 
 
 def refused(name: str, node: ast.expr) -> ast.expr:
@@ -180,16 +205,6 @@ def statements_of(kind: ast.ClassDef) -> list[ast.AST]:
         if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             waiting += ast.iter_child_nodes(part)
     return found
-
-
-def read_by_pattern(part: ast.AST) -> list[str]:
-    """Return the names that a pattern reads and that are not its code's to read; "case" where no name shows."""
-    if isinstance(part, ast.MatchValue):
-        return [each.attr for each in ast.walk(part.value) if isinstance(each, ast.Attribute) and each.attr[0] == "_"]
-    if not isinstance(part, ast.MatchClass):
-        return []
-    shown = isinstance(part.cls, ast.Name) and part.cls.id in BUILTIN_PATTERNS
-    return ["case"] * bool(part.patterns and not shown) + [name for name in part.kwd_attrs if name.startswith("_")]
 
 
 def in_list(node: Any) -> list[Any]:

@@ -26,7 +26,7 @@ def listed(names: str) -> frozenset[str]:
 MODULES = listed("""
 __future__ abc bisect cmath collections contextlib copy dataclasses datetime decimal enum
 fractions functools heapq IPython.display.display itertools json
-logging.DEBUG logging.ERROR logging.INFO logging.WARNING logging.basicConfig logging.debug logging.error
+logging.DEBUG logging.ERROR logging.INFO logging.WARNING logging.debug logging.error
 logging.getLogger logging.info logging.warning math numbers numpy.e
 numpy.float32 numpy.float64 numpy.inf numpy.int64 numpy.log numpy.nan numpy.newaxis numpy.pi numpy.prod numpy.sqrt
 operator pprint random re statistics string.ascii_letters string.ascii_lowercase string.ascii_uppercase
@@ -36,8 +36,7 @@ torch.backends.cudnn.benchmark torch.backends.cudnn.deterministic torch.backends
 torch.backends.cudnn.is_available torch.backends.cudnn.version torch.backends.mps torch.cuda torch.mps torch.nn
 torch.nn.utils.clip_grad_norm_ torch.nn.utils.clip_grad_value_ torch.nn.utils.parameters_to_vector
 torch.nn.utils.parametrize torch.nn.utils.rnn torch.nn.utils.vector_to_parameters torch.profiler.record_function
-torch.testing torch.version traceback.format_exc traceback.print_exc
-tqdm.auto.tqdm tqdm.auto.trange tqdm.notebook.tqdm tqdm.tqdm tqdm.trange typing typing.* warnings
+torch.testing torch.version traceback.format_exc traceback.print_exc typing typing.* warnings
 """)
 OF_TORCH = (
     listed("""
