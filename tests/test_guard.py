@@ -32,6 +32,12 @@ def attend(q):
     match A():
         case A.trace.tb_frame.f_globals: pass
 """
+NAMING = """
+class K(nn.ParameterDict):
+    def forward(self, *given): return print
+k = K()
+k['__prepare__'] = lambda *given: {'$0': lambda value: value}
+"""
 PEEKING = "class A:\n    _is_view = None\n    def look(self): return self._is_view()\n"
 
 
@@ -217,6 +223,10 @@ def test_a_way_round_stops_an_exercises_code(code: str, word: str) -> None:
             "k.__dict__['__prep' + 'are__'] = k.prepare\nclass A(metaclass=k): eval('1')",
             "__prepare__",
         ),
+        (f"{NAMING}class attend(metaclass=k): eval('1')", "metaclass"),
+        (f"{NAMING}class attend(**{{'metaclass': k}}): eval('1')", "metaclass"),
+        ("class K: pass\nk = K()\nk.__dict__ |= {'__prepare__': print}", "__dict__"),
+        ("from collections import UserString", "collections.UserString"),
         ("import random\nfound = {'f': random}\ndef attend(q): return found['f']._inst", "random._inst"),
     ],
 )

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from ..errors import escaped
-from .ordinary import ASKED_ABOUT, CALLED, DESCRIBING, KEPT_FOR_LATER, MODULES, READ, SETTABLE, Ordinary
+from .ordinary import CALLED, DESCRIBING, KEPT_FOR_LATER, MODULES, READ, SETTABLE, Ordinary, is_plain_builtin
 from .stand_ins import Fields, Held, Text, plain_text, without_guard
 from .values import Outcome, Raised
 from .vocabulary import is_usual_part
@@ -117,6 +117,8 @@ class Guard:
                 self.refuse(word)
         elif (issubclass(kind, type) and not self._is_own(owner)) or (callable_of(kind) and not self._is_own(owner)):
             self.refuse(f"{word_of(owner)}.{name}")
+        elif name == "__dict__":
+            self.refuse(name)
         elif name.startswith("_") and name not in DESCRIBING:
             self._private(owner, name, setting=True)
         return owner
@@ -363,11 +365,6 @@ def word_in(record: Iterable[str]) -> str:
     """Return the first word of a record for what a guard has stopped, as a line shows it, or ''."""
     words = (word.removeprefix(USES) for word in record if word.startswith(USES))
     return escaped(next(words, ""))[:MOST_SHOWN]
-
-
-def is_plain_builtin(name: str) -> bool:
-    """Say whether a built-in may be used as it is."""
-    return not name.startswith("_") and name not in ASKED_ABOUT and name not in ("type", "copyright", "credits")
 
 
 def callable_of(kind: type) -> bool:

@@ -98,6 +98,7 @@ class Mediation(ast.NodeTransformer):
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         """Guard a class; its special methods have to be ordinary ones."""
         strange = [name for part in statements_of(node) for name in bound_at(part) if is_special(name)]
+        strange += ["metaclass" for each in node.keywords if each.arg in ("metaclass", None)]  # it chooses the names
         self._classes.append(node.name)
         node.body = [each for statement in node.body for each in in_list(self.visit(statement))]
         self._classes.pop()

@@ -49,7 +49,8 @@ stft tensor tensordot typename unique unique_consecutive unravel_index use_deter
 """)
 )  # beside its operators, types and numbers: PyTorch has classes that switch the record off, or run things in threads
 RUN_TEXTS = listed("""
-__future__.barry_as_FLUFL contextlib.redirect_stderr contextlib.redirect_stdout copy.dispatch_table
+__future__.barry_as_FLUFL collections.UserString
+contextlib.redirect_stderr contextlib.redirect_stdout copy.dispatch_table
 dataclasses.make_dataclass enum.global_enum enum.pickle_by_enum_name enum.pickle_by_global_name
 enum.property functools.singledispatch functools.singledispatchmethod functools.update_wrapper
 inspect.signature matplotlib.backends matplotlib.sphinxext matplotlib.testing numpy.info numpy.load
@@ -133,6 +134,11 @@ class Ordinary:
         """Say whether of a module only what is listed may be used, such as the numbers in NumPy."""
         whole = module in self._modules if module.split(".")[0] in EXACT else is_in(module, self._modules)
         return module in self._packages and not whole and not is_usual_part(module)
+
+
+def is_plain_builtin(name: str) -> bool:
+    """Say whether a built-in may be used as it is."""
+    return not name.startswith("_") and name not in ASKED_ABOUT and name not in ("type", "copyright", "credits")
 
 
 def is_ordinary_in_torch(name: str) -> bool:
