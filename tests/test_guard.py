@@ -226,6 +226,11 @@ def test_a_way_round_stops_an_exercises_code(code: str, word: str) -> None:
         (f"{NAMING}class attend(metaclass=k): eval('1')", "metaclass"),
         (f"{NAMING}class attend(**{{'metaclass': k}}): eval('1')", "metaclass"),
         ("class K: pass\nk = K()\nk.__dict__ |= {'__prepare__': print}", "__dict__"),
+        ("__builtins__ = {'__import__': print}", "__builtins__"),
+        (
+            "def attend(q):\n    global __builtins__\n    match {'a': print}:\n        case {**__builtins__}: pass",
+            "__builtins__",
+        ),
         ("from collections import UserString", "collections.UserString"),
         ("import random\nfound = {'f': random}\ndef attend(q): return found['f']._inst", "random._inst"),
     ],

@@ -23,6 +23,9 @@ def mediated(tree: ast.Module) -> Any:
     Raises:
         RecursionError: it is nested too deeply.
     """
+    if any(name == "__builtins__" for part in ast.walk(tree) for name in bound_at(part)):  # by which stars are imported
+        tree.body = [ast.Expr(asked(REFUSE, ast.Constant("__builtins__")))]
+        return ast.fix_missing_locations(tree)
     return ast.fix_missing_locations(Mediation().visit(tree))
 
 

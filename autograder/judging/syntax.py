@@ -235,6 +235,8 @@ def bound_at(part: ast.AST) -> list[str]:
         return [part.arg]
     if isinstance(part, NAMED):
         return [part.name] if part.name else []
+    if isinstance(part, ast.MatchMapping):
+        return [part.rest] if part.rest else []
     return [*imported(part)]
 
 
