@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from checks import largest, scores_at
 
-from autograder.checks import Inputs, battery, check
+from autograder.checks import Inputs, allow, battery, check
 
 # Sinusoids
 
@@ -74,6 +74,12 @@ def a_long_cache(apply_rope: Any, draw: Inputs) -> Any:
 
 
 # Biases
+
+MAY_MEASURE = allow(
+    "alibi_bias",
+    "aten::_cdist_forward",
+    because="The bias is a distance, which PyTorch can measure.",
+)
 
 
 @check("alibi_bias", points=1)

@@ -77,6 +77,10 @@ bias.variant("written_head_by_head", body="""
         for i in range(q_len):
             bias[h, i] = -(0.5 ** (8 * (h + 1) / num_heads)) * (i + k_len - q_len - torch.arange(k_len)).abs()
     return bias""")
+bias.variant("by_pytorchs_distances", body="""
+    keys = torch.arange(float(k_len))[:, None]
+    slopes = 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)
+    return -torch.einsum("h,ls->hls", slopes, torch.cdist(keys[k_len - q_len :], keys, p=1))""")
 bias.variant("by_exponentials", "2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)",
     "torch.exp(-8 * math.log(2) * torch.linspace(1 / num_heads, 1, num_heads))",
     "-slopes[:, None, None] * distance", "slopes[:, None, None] * torch.minimum(distance, -distance)")
