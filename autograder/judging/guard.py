@@ -30,6 +30,7 @@ MOST_SHOWN = 80  # characters of a word
 PLAIN = (
     *(types.NoneType, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, range, slice),
     *(torch.Tensor, torch.nn.Parameter, torch.Size, torch.dtype, torch.device, np.ndarray, types.GeneratorType),
+    *(types.GenericAlias, types.UnionType),
 )
 INNER = (types.CodeType, types.FrameType, types.ModuleType)
 OF_C = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType)
