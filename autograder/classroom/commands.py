@@ -204,10 +204,13 @@ def moodle_command(course: Course, options: argparse.Namespace) -> int:
 
 
 def report_command(course: Course, options: argparse.Namespace) -> int:
-    """Make one page about the class per lesson, and the same as CSV."""
+    """Make one page about the class per lesson, and the same as CSV; also where nobody has done more than check."""
+    from .board_store import BoardStore
     from .report import make_report
 
-    paths = [path for lesson in lessons_to_grade(course, options) for path in make_report(course, lesson)]
+    handed_in, checked = lessons_to_grade(course, options), BoardStore.of(course).lessons()
+    reported = [each for each in course.chosen(options.lesson) if each in handed_in or each.name in checked]
+    paths = [path for lesson in reported for path in make_report(course, lesson)]
     print("\n".join(p.relative_to(course.root).as_posix() for p in paths) or "Nobody has handed anything in.")
     return 0 if paths else 1
 
