@@ -297,10 +297,10 @@ def board(browser: Browser, users: Users) -> Page:
 
 
 @pytest.fixture(scope="module")
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where pictures of the walk are, to be looked at: pytest keeps those of its last runs."""
-    folder = tmp_path_factory.mktemp("walk")
-    print(f"pictures of the walk: {folder}")
+def pictures() -> Path:
+    """Where pictures of the walk stay, to be looked at."""
+    folder = ROOT / "build" / "walk"
+    folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
