@@ -219,18 +219,27 @@ def serve_command(course: Course, options: argparse.Namespace) -> int:
     """Grade what is handed in as it arrives, and release its feedback, until Ctrl-C."""
     import signal
     import time
+    from threading import Event
 
     from tqdm import tqdm
 
     from .serve import serve
 
+    stopped = Event()
+
+    def stop(number: int, _frame: object) -> None:
+        """Leave at once, and else after this turn: while nbgrader makes a page, it swallows whatever is raised."""
+        stopped.set()
+        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
+
     def say(line: str) -> None:
         tqdm.write(f"{time.strftime('%H:%M:%S')}  {line}")
         sys.stdout.flush()
 
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # what was begun is not the reason
+    for number in (signal.SIGTERM, signal.SIGINT):  # what was begun is not the reason
+        signal.signal(number, stop)
     allowed = {"allow_unsandboxed": True} if options.allow_unsandboxed else {}
-    serve(course, options.jobs, allowed, say, lambda: False)
+    serve(course, options.jobs, allowed, say, stopped.is_set)
     return 0
 
 
