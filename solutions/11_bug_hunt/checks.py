@@ -21,7 +21,7 @@ ABOUT_MASKS = (
     "mask_after_softmax",
     "fill_minus_1e9",
     "fill_minus_inf",
-    "fill_plus_1e_9",
+    "fill_1e_minus_9",
     "mask_added",
 )
 WITHOUT_MASK = tuple(name for name in wrong.WRONG if name not in ABOUT_MASKS)
