@@ -9,7 +9,7 @@ from autograder.judging.case import Case, Seen
 from autograder.judging.check import Law
 from autograder.judging.diagnose import explain
 from autograder.judging.inputs import PUBLIC_SEED
-from autograder.judging.repairs import first_broken
+from autograder.judging.repairs import laws_told
 from autograder.judging.sentences import ANSWERS
 from autograder.judging.trial import TOO_LONG, Trials
 from autograder.judging.values import Lost, Outcome, Raised, Returned
@@ -25,7 +25,7 @@ def attention_scores(query, key):
     return -0.5 * (query.unsqueeze(-2) - key.unsqueeze(-3)).pow(2).sum(dim=-1)
 """
 LINEAR = next(law for law in KEY.laws if law.name == "linear_in_the_query")
-TOLD = ANSWERS["law"].format(law=LINEAR.title)
+TOLD = ANSWERS["law"].format(law=f"“{LINEAR.title}”")
 
 
 def answer(cell: str) -> tuple[list[Outcome], Trials]:
@@ -79,8 +79,13 @@ def test_no_law_is_told_beside_a_proof_or_of_what_takes_too_long() -> None:
     assert TOLD not in message(replace(case, outcomes=[Lost("It took too long.")] * len(case.outcomes)), Seen(law=TOLD))
 
 
-def test_an_error_breaks_a_law_only_where_another_one_holds() -> None:
-    error = Raised("TypeError", "")
-    assert first_broken({"one": error}) == first_broken({"one": TOO_LONG, "two": Returned(True)}) == ""
-    assert first_broken({"one": error, "two": Returned(True)}) == "one"
-    assert first_broken({"one": error, "two": Returned(True), "three": Returned(False)}) == "three"
+def test_an_error_breaks_no_law_and_is_told_where_another_one_holds() -> None:
+    error, yes, no = Raised("TypeError", ""), Returned(True), Returned(False)
+    assert laws_told({"one": error}) == laws_told({"one": TOO_LONG, "two": yes}) == ""
+    assert laws_told({"one": error, "two": yes}) == ANSWERS["law stopped"].format(law="“one”")
+    assert laws_told({"one": error, "two": yes, "three": no}) == ANSWERS["law"].format(law="“three”")
+
+
+def test_two_laws_are_told_where_more_are_broken() -> None:
+    told = laws_told(dict.fromkeys(("one", "two", "three"), Returned(False)))
+    assert told == ANSWERS["laws"].format(law="“one” “two”")

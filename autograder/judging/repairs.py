@@ -31,6 +31,7 @@ MANY_NAMES = 3
 DEFINITE = tuple(CHANGES[kind] for kind in ("generator", "mode", "copy", "not in place", "none", "size"))
 MOST_LINES = 4
 MOST_FIRST_STEPS = 3
+MOST_LAWS = 2  # told
 FAR_TOO_LARGE = Lost(ANSWERS["too large"])
 
 
@@ -153,7 +154,7 @@ class Search:
     def found(self) -> Iterator[Seen]:
         """Yield what was seen when the code ran, each time with a better repair."""
         if self._tried.special is None:
-            self._tried.special = {"law": self._broken_law(), **self._special()}
+            self._tried.special = {"law": laws_told(self._laws(ast.unparse(self._tried.tree))), **self._special()}
         special = dict(self._tried.special)
         cut, law = special.pop("cut", ""), special.pop("law", "")
         seen = Seen(" ".join(special.values()), cut, law=law)
@@ -165,11 +166,6 @@ class Search:
                 words = clause(edit)
                 yield replace(seen, mistake=mistake, beside=f"{words[0].upper()}{words[1:]}, {ANSWERS['remains']}")
                 return
-
-    def _broken_law(self) -> str:
-        """Say which law the code breaks first; '' for none."""
-        law = first_broken(self._laws(ast.unparse(self._tried.tree)))
-        return ANSWERS["law"].format(law=law) if law else ""
 
     def _special(self) -> dict[str, str]:
         """Say where NaN appears first, or what autograd cannot follow: the code runs again, and is looked at."""
@@ -227,7 +223,7 @@ class Search:
                 continue
             self._seen.add(source)
             progress = self._reach(source)
-            if progress.passed == every and not self._confirm(source):
+            if progress.passed == every and not (self._confirm(source) and not broken_laws(self._laws(source))):
                 continue
             complete = edit.size if progress.passed == every and complete is None else complete
             yield edit, progress
@@ -265,16 +261,20 @@ class Search:
         return FAR_TOO_LARGE if is_far_too_large(outcome, self._targets[i].right) else outcome
 
 
-def first_broken(laws: Mapping[str, Outcome]) -> str:
-    """Return the first law that does not hold, of those with what came out; '' for none.
+def broken_laws(laws: Mapping[str, Outcome]) -> list[str]:
+    """Return the laws that do not hold, of those with what came out."""
+    return [law for law, outcome in laws.items() if isinstance(outcome, Returned) and outcome.tree is False]
 
-    An error breaks a law too, where another one can be asked and holds.
-    """
-    said = {law: outcome.tree for law, outcome in laws.items() if isinstance(outcome, Returned)}
-    broken = [law for law, holds in said.items() if holds is False]
-    if not broken and any(holds is True for holds in said.values()):
-        broken = [law for law, outcome in laws.items() if isinstance(outcome, Raised) and outcome != TOO_LONG]
-    return broken[0] if broken else ""
+
+def laws_told(laws: Mapping[str, Outcome]) -> str:
+    """Say which laws do not hold; of none, where one holds, which one is asked in vain; '' for nothing to say."""
+    if broken := broken_laws(laws)[:MOST_LAWS]:
+        kind, said = "law" if len(broken) == 1 else "laws", broken
+    else:
+        holds = any(isinstance(outcome, Returned) and outcome.tree is True for outcome in laws.values())
+        stopped = [law for law, outcome in laws.items() if isinstance(outcome, Raised) and outcome != TOO_LONG]
+        kind, said = "law stopped", stopped[:1] if holds else []
+    return ANSWERS[kind].format(law=" ".join(f"“{law}”" for law in said)) if said else ""
 
 
 def has_new_nan(mine: Fingerprint, right: Fingerprint) -> bool:

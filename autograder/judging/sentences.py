@@ -33,7 +33,9 @@ ANSWERS: Mapping[str, str] = {
     "trouble unseen": f"{{trouble}} {UNSEEN}.",
     "unexplained": "Not the expected result.",
     "passes": "every check passes",
-    "law": "Every right answer obeys this law, and yours breaks it: “{law}”",
+    "law": "Every right answer obeys this law, and yours breaks it: {law}",
+    "laws": "Every right answer obeys these laws, and yours breaks them: {law}",
+    "law stopped": "Every right answer obeys this law, and yours stops with an error where it is asked: {law}",
     "two": "With two changes,",
     "remains": "this remains:",
 }
