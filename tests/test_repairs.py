@@ -25,7 +25,7 @@ def repair(
     cell: str,
     seconds: float = 20.0,
     needed: Sequence[str] = (),
-    laws: Mapping[str, Outcome] = {},  # noqa: B006
+    laws: Mapping[str, Outcome] = {},
 ) -> Repair | None:
     """Look for a repair with the visible checks, as at home but with time enough on a busy computer."""
     key = key_of(lesson)

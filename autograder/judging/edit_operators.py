@@ -7,15 +7,30 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
 
 from . import larger_edits as large
 from . import smaller_edits as small
+from .observations import unused_layers
 from .sentences import CHANGES
-from .site import Change, Operator, Site, Size, filled, fits, made, parsed_template, statements_of, with_fields
+from .site import (
+    Change,
+    Operator,
+    Site,
+    Size,
+    filled,
+    fits,
+    made,
+    parameters_of,
+    parsed_template,
+    statements_of,
+    with_fields,
+)
 from .smaller_edits import MODULES, SIGNS, expression_around, names_of_loops
 from .syntax import called, is_self, number_in
 
 LONGEST_LIST = 6
+LOAD = ast.Load()
 
 SIMILAR_SIGNS = "+: - *; -: + /; *: / + @; /: * //; //: % / *; %: //; @: *; &: |; |: &; **: *; ^: ** & |"
 INSTEAD = {sign.strip(): others.split() for sign, others in (entry.split(":") for entry in SIMILAR_SIGNS.split(";"))}
@@ -40,6 +55,7 @@ RULES: Sequence[tuple[str, ...]] = (  # a key of `CHANGES`, a form, and what it 
     ),
     ("opposite sign", "A if B else C", "-A if B else C", "A if B else -C"),
     ("plain", "A += B", "A = B"),
+    ("added", "A = B", "A = A + B"),
     *(("not in place", f"A {sign}= B", f"A = A {sign} B") for sign in "+-*/@&|"),
     *(("sum before", form, f"{form} - A") for form in ("A.cumsum(B)", "A.cumsum(dim=B)", "torch.cumsum(A, dim=B)")),
 )
@@ -66,13 +82,14 @@ def rule(kinds: Sequence[str]) -> Operator:
 
 EQUAL_TOO = {ast.Lt: ast.LtE, ast.Gt: ast.GtE}
 EQUAL_NOT = {other: sign for sign, other in EQUAL_TOO.items()}
+TURNED = {ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE}
 
 
 def other_comparison(site: Site) -> Iterator[Change]:
-    """`a < b` becomes `a <= b`, and the reverse; so does each of a chain."""
+    """`a < b` becomes `a <= b`, and the reverse, or `a > b`; so does each of a chain."""
     ops = site.node.ops if isinstance(site.node, ast.Compare) else []
     for i, op in enumerate(ops):
-        for kind, others in (("equal too", EQUAL_TOO), ("equal not", EQUAL_NOT)):
+        for kind, others in (("equal too", EQUAL_TOO), ("equal not", EQUAL_NOT), ("turned around", TURNED)):
             if other := others.get(type(op)):
                 yield site.becomes(kind, with_fields(site.node, ops=[*ops[:i], other(), *ops[i + 1 :]]))
 
@@ -178,6 +195,48 @@ def name_in_another_form(site: Site) -> Iterator[Change]:
         yield site.becomes("root", made("A ** 0.5", A=node), parent, name=node.id)
 
 
+def result_kept(site: Site) -> Iterator[Change]:
+    """`x.masked_fill(m, 0)` as a statement becomes `x = x.masked_fill(m, 0)`."""
+    match site.node:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) as call):
+            if not method.endswith("_") and name in site.names:
+                yield site.becomes("kept", made(f"{name} = A", A=call), name=name)
+
+
+TAKE_LIMITS = ("masked_fill", "masked_fill_", "where", "full", "full_like", "new_full", "clamp")
+
+
+def infinite(site: Site) -> Iterator[Change]:
+    """`x.masked_fill(m, -1e4)` becomes `x.masked_fill(m, -inf)`; so does `x[m] = -1e4`."""
+    match site.parent:
+        case ast.Call(args=args) as call:
+            filled_in = called(call) in TAKE_LIMITS and site.node in args[1:]
+        case ast.Assign(targets=[ast.Subscript()], value=value):
+            filled_in = value is site.node
+        case _:
+            filled_in = False
+    for form in ('-float("inf")', 'float("inf")') if filled_in else ():
+        yield site.becomes("infinite", made(form), site.parent, name=site.code())
+
+
+def returned_otherwise(site: Site) -> Iterator[Change]:
+    """What is returned gets the dtype of an argument, or is added to one."""
+    outer = site.parents[1] if isinstance(site.parent, ast.Tuple) else site.parent
+    if isinstance(outer, ast.Return) and isinstance(site.node, ast.expr) and site.functions:
+        for name in [name for name in parameters_of(site.functions[0]) if name != "self"][: small.MOST_DTYPES]:
+            in_dtype, words = made(f"A.to({name}.dtype)", A=site.node), CHANGES["dtype"].format(name=name)
+            yield Change(in_dtype, site.code(), words, alike=words)
+            yield site.becomes("added to", made(f"{name} + A", A=site.node), name=name)
+
+
+def layer_used(site: Site) -> Iterator[Change]:
+    """`self.linear(x)` becomes `self.drop(self.linear(x))` where nothing uses `self.drop`."""
+    if isinstance(site.node, ast.Call | ast.Name | ast.BinOp) and isinstance(getattr(site.node, "ctx", LOAD), ast.Load):
+        for parent in site.parents if site.in_method else ():
+            for name in unused_layers(parent) if isinstance(parent, ast.ClassDef) else ():
+                yield site.becomes("layer", made(f"self.{name}(A)", A=site.node), name=f"self.{name}")
+
+
 def returned_or_raised(site: Site) -> Iterator[Change]:
     """`return ValueError(…)` becomes `raise ValueError(…)`; what is printed is returned."""
     match site.node:
@@ -262,6 +321,24 @@ def wrapped_too(site: Site) -> Iterator[Change]:
             yield site.becomes("wrapped", new, name=ast.unparse(other.func))
 
 
+def as_beside(site: Site) -> Iterator[Change]:
+    """`x / t - x.max()` becomes `x / t - (x / t).max()`: a name is there too what it is elsewhere in the statement."""
+    node = site.node
+    if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load) or node.id not in site.names:
+        return
+    statement = next((parent for parent in site.parents if isinstance(parent, ast.stmt)), node)
+    for other in ast.walk(statement) if not hasattr(statement, "body") else ():
+        if isinstance(other, ast.BinOp | ast.Call | ast.Subscript | ast.Attribute) and other not in site.parents:
+            inner = other.func.value if is_method_call(other) else getattr(other, "left", getattr(other, "value", None))
+            if isinstance(inner, ast.Name) and inner.id == node.id and inner is not node:
+                yield site.becomes("as beside", other, site.parent, inner=site.code(other), name=node.id)
+
+
+def is_method_call(node: ast.AST) -> TypeGuard[Any]:
+    """Say whether a node is a call of a method."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+
+
 def other_name(site: Site) -> Iterator[Change]:
     """One parameter or variable stands in another's place; a loop's in that of a loop's, or else it is no loop."""
     node = site.node
@@ -284,11 +361,12 @@ OPERATORS: Mapping[Size, Sequence[Operator]] = {
         *(small.end_moved, small.unused_argument, large.argument_for_default, large.order_changed),
     ),
     Size.OPERATION: (
-        rule(("none", "operation", "sides", "other transpose", "plain", "not in place", "grouping", "spread")),
+        rule(("none", "operation", "sides", "other transpose", "plain", "added", "not in place", "grouping", "spread")),
         *(
             large.none_asked,
             other_comparison,
             returned_or_raised,
+            result_kept,
             on_a_copy,
             passed_as_a_copy,
             exchanged,
@@ -296,6 +374,7 @@ OPERATORS: Mapping[Size, Sequence[Operator]] = {
             inverted,
         ),
         *(sibling_called, small.factor_added, name_in_another_form, rule(("opposite sign", "transposed")), cut_anew),
+        *(infinite, returned_otherwise, layer_used, as_beside),
     ),
     Size.WHOLE: (large.names_exchanged, large.done_to_another),
     Size.NAME: (other_name,),

@@ -17,7 +17,6 @@ from .case import Seen
 from .exceptions import line_of, meaning
 from .fingerprint import Fingerprint, fingerprint, is_far_too_large, same_leaf
 from .neighbors import Edit
-from .recognize import is_like, named_by_numbers
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
 from .target import Target
@@ -149,7 +148,6 @@ class Search:
         self._before = outcomes[failed[0]] if failed else NO_TIME_LEFT
         self._seen: set[str] = set()
         self._over = False
-        self._in_form: list[Edit] = []  # after which a shape or a dtype is right
 
     def found(self) -> Iterator[Seen]:
         """Yield what was seen when the code ran, each time with a better repair."""
@@ -161,11 +159,6 @@ class Search:
         yield seen
         for repair in self.repairs():
             yield (seen := replace(seen, repair=repair.sentence, any_value=repair.any_value))
-        for edit in self._in_form if not seen.proof else ():
-            if mistake := self._mistake_after(edit):
-                words = clause(edit)
-                yield replace(seen, mistake=mistake, beside=f"{words[0].upper()}{words[1:]}, {ANSWERS['remains']}")
-                return
 
     def _special(self) -> dict[str, str]:
         """Say where NaN appears first, or what autograd cannot follow: the code runs again, and is looked at."""
@@ -196,8 +189,6 @@ class Search:
                     yield repair_of(complete)
             elif is_small(edit) and progress > before and progress.passed not in range(1, self._passed_before + 1):
                 partly.append((progress, edit))
-            if is_small(edit) and STRUCTURE <= before.form < progress.form:
-                self._in_form.append(edit)
         if settled(complete):
             yield repair_of(complete)
         if partly and not complete:
@@ -245,15 +236,6 @@ class Search:
                 return found
             passed += right
         return Progress(passed)
-
-    def _mistake_after(self, edit: Edit) -> str:
-        """Return the known mistake whose values an edited cell gives on every check that tells it; '' for none."""
-        with edit.applied():
-            source = ast.unparse(self._tried.tree)
-        outcomes = [fingerprint(self._outcome(source, i)) for i in range(len(self._targets))]
-        mistake = named_by_numbers(outcomes[self._order[0]], self._targets[self._order[0]])
-        pairs = [(o, t) for o, t in zip(outcomes, self._targets, strict=True) if mistake and t.tells_apart(mistake)]
-        return mistake if all(is_like(o, t.mistakes[mistake], t) for o, t in pairs) else ""
 
     def _outcome(self, source: str, i: int) -> Outcome:
         """Run a check on an edited cell; of far too large an answer, nothing is looked at."""

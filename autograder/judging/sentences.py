@@ -37,13 +37,15 @@ ANSWERS: Mapping[str, str] = {
     "laws": "Every right answer obeys these laws, and yours breaks them: {law}",
     "law stopped": "Every right answer obeys this law, and yours stops with an error where it is asked: {law}",
     "two": "With two changes,",
-    "remains": "this remains:",
 }
 
 # what strikes the eye in a student's code: `observations`
 OBSERVED: Mapping[str, str] = {
     "unread": "Nothing in your code reads the argument `{name}`.",
     "unread ones": "Nothing in your code reads the arguments `{name}`.",
+    "unread later": "Nothing reads `{name}` after line {line} sets it.",
+    "unread layer": "Nothing in your code uses `self.{name}`.",
+    "dropped": "What `{code}` gives in line {line} is not kept, and it changes nothing in place.",
     "nan from": "NaN appears first in {nan}.",
     "nan after infinity": "Infinity appears first in {infinite}, and NaN in {nan}.",
     "dtype": "{dtype} appears first in {first}.",
@@ -91,6 +93,14 @@ CHANGES: Mapping[str, str] = {
     "factor": "with `{name}` as one more factor",
     "turned too": "with two axes exchanged",
     "plain": "if that replaces what is there instead of being added to it",
+    "added": "if that is added to what is there instead of replacing it",
+    "added to": "if that is added to `{name}`",
+    "kept": "if what it gives is kept under the name `{name}`, since it changes nothing in place",
+    "infinite": "with an infinite number in place of `{name}`",
+    "as beside": "with `{inner}` in place of `{name}` there too",
+    "layer": "with `{name}` around it, which nothing uses so far",
+    "turned around": "the other way around",
+    "count": "divided by how many there are, and not by one less",
     "inverted": "if it is inverted",
     "transposed": "if it is transposed",
     "new axis": "with a new axis for `{name}`",
