@@ -329,3 +329,94 @@ def only_cross_attention_reads_the_memory(block_class: Any, draw: Inputs) -> boo
     silence(block.cross_attention.out_proj)
     one, other = (block(x, draw.normal(2, 5, 6)) for _ in range(2))
     return torch.allclose(one, other, atol=1e-4)
+
+
+@law("TransformerBlock")
+def the_network_takes_each_token(block_class: Any, draw: Inputs) -> bool:
+    """Only attention looks at other tokens: where it gives 0, each token is calculated by itself."""
+    block, x = filled(block_class(6, 3, 10), BLOCK, draw), draw.normal(2, 4, 6)
+    silence(block.attention.out_proj)
+    return torch.allclose(block(x)[:, :1], block(x[:, :1]), atol=1e-4)
+
+
+@law("TransformerBlock")
+def the_network_reads_the_sum(block_class: Any, draw: Inputs) -> bool:
+    """The feed-forward network takes what attention has already added to, through its own norm."""
+    block, x = filled(block_class(6, 3, 10), BLOCK, draw), draw.normal(2, 4, 6)
+    bias = draw.normal(6)
+    silence(block.attention.out_proj)
+    with torch.no_grad():
+        if block.attention.out_proj.bias is None:
+            block.attention.out_proj.bias = nn.Parameter(torch.zeros_like(bias))
+        block.attention.out_proj.bias.copy_(bias)
+        after = block(x)
+        block.attention.out_proj.bias.zero_()
+    return torch.allclose(after, block(x + bias), atol=1e-4)
+
+
+@law("TransformerBlock")
+def hidden_tokens(block_class: Any, draw: Inputs) -> bool:
+    """A token that the mask hides changes no other token's output: the mask reaches attention."""
+    block, x = filled(block_class(6, 3, 10), BLOCK, draw), draw.normal(2, 4, 6)
+    other = torch.cat([x[:, :3], x[:, 3:] * -2], dim=1)
+    one, two = (block(t, torch.tensor([True, True, True, False]))[:, :3] for t in (x, other))
+    return torch.allclose(one, two, atol=1e-4)
+
+
+@law("DecoderBlock")
+def self_attention_takes_its_mask(block_class: Any, draw: Inputs) -> bool:
+    """self_mask says what a token sees of its own sentence: with a causal one, a later token changes no earlier output."""
+    block, x = filled(block_class(6, 3, 10), DECODER, draw), draw.normal(2, 4, 6)
+    memory, causal = draw.normal(2, 5, 6), torch.ones(4, 4, dtype=torch.bool).tril()
+    other = torch.cat([x[:, :3], x[:, 3:] * -2], dim=1)
+    one, two = (block(t, memory, causal)[:, :3] for t in (x, other))
+    return torch.allclose(one, two, atol=1e-4)
+
+
+@law("DecoderBlock")
+def cross_attention_takes_its_mask(block_class: Any, draw: Inputs) -> bool:
+    """memory_mask says what a token sees of the memory: what it hides there changes no output."""
+    block, x = filled(block_class(6, 3, 10), DECODER, draw), draw.normal(2, 4, 6)
+    memory, mask = draw.normal(2, 5, 6), torch.tensor([True, True, False, True, True])
+    other = memory.clone()
+    other[:, 2] += 3
+    one, two = (block(x, m, None, mask) for m in (memory, other))
+    return torch.allclose(one, two, atol=1e-4)
+
+
+@law("DecoderBlock")
+def the_memory_is_read_whole(block_class: Any, draw: Inputs) -> bool:
+    """Without a memory_mask every token sees all of the memory, whose order does not matter."""
+    block, x = filled(block_class(6, 3, 10), DECODER, draw), draw.normal(2, 4, 6)
+    memory, causal = draw.normal(2, 5, 6), torch.ones(4, 4, dtype=torch.bool).tril()
+    one, two = (block(x, m, causal) for m in (memory, memory.flip(1)))
+    return torch.allclose(one, two, atol=1e-4)
+
+
+@law("DecoderBlock")
+def the_memory_is_not_normalized(block_class: Any, draw: Inputs) -> bool:
+    """The memory goes into cross-attention as it is: one that is ten times as large does not give the same."""
+    block, x = filled(block_class(6, 3, 10), DECODER, draw), draw.normal(2, 4, 6)
+    memory = draw.normal(2, 5, 6)
+    return not torch.allclose(block(x, memory), block(x, 10 * memory), atol=1e-3)
+
+
+@law("greedy_decode")
+def each_token_follows_all_before(greedy_decode: Any, draw: Inputs) -> bool:
+    """Each token is the one with the largest of the last position's logits, for the start and all tokens so far."""
+    step = model(draw, 2, 9)
+    tokens = torch.cat([torch.full((2, 1), 3), greedy_decode(step, 3, 5, 2).long()], dim=1)
+    return torch.equal(step(tokens)[:, :-1].argmax(dim=-1), tokens[:, 1:])
+
+
+@law("greedy_decode")
+def without_the_start(greedy_decode: Any, draw: Inputs) -> bool:
+    """`length` tokens come back for each sentence, and the start is not one of them."""
+    return all(greedy_decode(model(draw, 3, 9), 2, n, 3).shape == (3, n) for n in (1, 4))
+
+
+@law("greedy_decode")
+def longer_begins_alike(greedy_decode: Any, draw: Inputs) -> bool:
+    """A longer text begins as a shorter one does: nothing is drawn at random, and no token is changed later."""
+    step = model(draw, 3, 9)
+    return torch.equal(greedy_decode(step, 2, 6, 3)[:, :4], greedy_decode(step, 2, 4, 3))
