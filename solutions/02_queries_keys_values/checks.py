@@ -187,7 +187,9 @@ def nothing_but_a_product(project_qkv: Any, draw: Inputs) -> bool:
 def each_with_its_own_matrix(project_qkv: Any, draw: Inputs) -> bool:
     """A matrix of zeros for the values makes the third result 0, and no other one."""
     x, w = draw.normal(2, 3, 4), draw.normal(4, 4)
-    zero = [bool((part == 0).all()) for part in project_qkv(x, w, w, torch.zeros_like(w))]
+    zero = [
+        bool((part == 0).all()) for part in project_qkv(x, w, w, torch.zeros_like(w))
+    ]
     return zero == [False, False, True]
 
 
@@ -195,14 +197,19 @@ def each_with_its_own_matrix(project_qkv: Any, draw: Inputs) -> bool:
 def linear_in_the_key(attention_scores: Any, draw: Inputs) -> bool:
     """A key twice as long gets scores twice as large: neither is brought to length 1, and nothing comes after."""
     query, key = draw.normal(3, 4), draw.normal(5, 4)
-    return torch.allclose(attention_scores(query, 2 * key), 2 * attention_scores(query, key), atol=1e-4)
+    return torch.allclose(
+        attention_scores(query, 2 * key), 2 * attention_scores(query, key), atol=1e-4
+    )
 
 
 @law("attention_scores")
 def not_scaled(attention_scores: Any, draw: Inputs) -> bool:
     """Two rows of D ones have a score of D, for every D: nothing is divided."""
     scores = [attention_scores(torch.ones(2, d), torch.ones(3, d)) for d in (1, 4, 9)]
-    return all(torch.allclose(s, torch.full_like(s, d), atol=1e-3) for s, d in zip(scores, (1, 4, 9), strict=True))
+    return all(
+        torch.allclose(s, torch.full_like(s, d), atol=1e-3)
+        for s, d in zip(scores, (1, 4, 9), strict=True)
+    )
 
 
 @law("attend")
@@ -225,7 +232,9 @@ def a_score_larger_by_one(attend: Any, draw: Inputs) -> bool:
 @law("attend")
 def rows_sum_to_one(attend: Any, draw: Inputs) -> bool:
     """The weights of each query, a row of the table, sum to 1, also with axes in front."""
-    weights = attend(draw.normal(2, 3, 4, 6), draw.normal(2, 3, 5, 6), draw.normal(2, 3, 5, 2))[1]
+    weights = attend(
+        draw.normal(2, 3, 4, 6), draw.normal(2, 3, 5, 6), draw.normal(2, 3, 5, 2)
+    )[1]
     sums = weights.sum(dim=-1)
     return torch.allclose(sums, torch.ones_like(sums), atol=1e-4)
 

@@ -232,7 +232,9 @@ def one_dimension(scale_scores: Any, draw: Inputs) -> bool:
     return torch.allclose(scale_scores(scores, 1), scores, atol=1e-4)
 
 
-def spreads(score_std: Any, draw: Inputs, d_k: int, n: int = 4000) -> tuple[float, float]:
+def spreads(
+    score_std: Any, draw: Inputs, d_k: int, n: int = 4000
+) -> tuple[float, float]:
     """Return the two spreads for some dimension."""
     raw, scaled = score_std(d_k, n, torch.Generator().manual_seed(draw.integer(0, 999)))
     return float(raw), float(scaled)
@@ -240,7 +242,9 @@ def spreads(score_std: Any, draw: Inputs, d_k: int, n: int = 4000) -> tuple[floa
 
 @law("score_std")
 def grows_like_the_root(score_std: Any, draw: Inputs) -> bool:
-    """Sixteen times the dimension has four times the raw spread: a score sums d_k products, and a spread is no variance."""
+    """Sixteen times the dimension has four times the raw spread: a score sums d_k products, and a spread is no
+    variance.
+    """
     ratio = spreads(score_std, draw, 64)[0] / spreads(score_std, draw, 4)[0]
     return 3.4 < ratio < 4.7
 
@@ -285,7 +289,9 @@ def scale_multiplies_scores(scaled_attend: Any, draw: Inputs) -> bool:
     """Twice the scale does what queries twice as long do: it multiplies the scores once, before softmax."""
     query, key, value = draw.normal(2, 4), draw.normal(3, 4), draw.normal(3, 7)
     pairs = zip(
-        scaled_attend(query, key, value, 0.6), scaled_attend(2 * query, key, value, 0.3), strict=True
+        scaled_attend(query, key, value, 0.6),
+        scaled_attend(2 * query, key, value, 0.3),
+        strict=True,
     )
     return all(torch.allclose(one, other, atol=1e-4) for one, other in pairs)
 
@@ -312,6 +318,10 @@ def twice_the_scale(query_jacobian: Any, draw: Inputs) -> bool:
 @law("query_jacobian")
 def values_moved_together(query_jacobian: Any, draw: Inputs) -> bool:
     """The same vector added to all values changes no response: the output only moves with them."""
-    weights, key, value = draw.normal(2, 4).softmax(dim=-1), draw.normal(4, 3), draw.normal(4, 5)
+    weights, key, value = (
+        draw.normal(2, 4).softmax(dim=-1),
+        draw.normal(4, 3),
+        draw.normal(4, 5),
+    )
     one, other = (query_jacobian(weights, key, v, 0.5) for v in (value, value + 10))
     return torch.allclose(one, other, atol=1e-4)

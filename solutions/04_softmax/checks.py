@@ -329,7 +329,9 @@ def keys_in_another_order(streaming_attend: Any, draw: Inputs) -> bool:
 def sums_along_dim(stable_softmax: Any, draw: Inputs) -> bool:
     """The weights sum to 1 along dim, whichever axis that is, and along the last one by default."""
     x = draw.normal(2, 3, 4)
-    sums = [stable_softmax(x, dim).sum(dim) for dim in (0, 1, -1)] + [stable_softmax(x).sum(-1)]
+    sums = [stable_softmax(x, dim).sum(dim) for dim in (0, 1, -1)] + [
+        stable_softmax(x).sum(-1)
+    ]
     return all(torch.allclose(each, torch.ones_like(each), atol=1e-4) for each in sums)
 
 
@@ -345,7 +347,9 @@ def nothing_for_minus_infinity(stable_softmax: Any, draw: Inputs) -> bool:
     """A score of -inf has a weight of 0, and the others have the weights that they have without it."""
     x = draw.normal(3)
     weights = stable_softmax(torch.cat([x, x.new_tensor([-torch.inf])]))
-    return bool(weights[3] == 0) and torch.allclose(weights[:3], stable_softmax(x), atol=1e-4)
+    return bool(weights[3] == 0) and torch.allclose(
+        weights[:3], stable_softmax(x), atol=1e-4
+    )
 
 
 @law("temperature_softmax")
@@ -368,7 +372,9 @@ def zeros_change_nothing(attention_entropy: Any, draw: Inputs) -> bool:
     """A weight of exactly 0 adds nothing to the entropy, and makes no other weight count less."""
     weights = draw.normal(3).softmax(dim=-1)
     longer = torch.cat([weights, torch.zeros(2).to(weights)])
-    return torch.allclose(attention_entropy(longer), attention_entropy(weights), atol=1e-6)
+    return torch.allclose(
+        attention_entropy(longer), attention_entropy(weights), atol=1e-6
+    )
 
 
 @law("attention_entropy")
@@ -376,7 +382,9 @@ def each_row_has_its_own(attention_entropy: Any, draw: Inputs) -> bool:
     """Each row has an entropy of its own: a table of (2, 3, n) weights gives (2, 3) numbers."""
     weights = draw.normal(2, 3, 4).softmax(dim=-1)
     found = attention_entropy(weights)
-    return found.shape == (2, 3) and torch.allclose(found[1, 2], attention_entropy(weights[1, 2]), atol=1e-6)
+    return found.shape == (2, 3) and torch.allclose(
+        found[1, 2], attention_entropy(weights[1, 2]), atol=1e-6
+    )
 
 
 @law("streaming_attend")
@@ -392,7 +400,10 @@ def a_larger_score_comes_later(streaming_attend: Any, draw: Inputs) -> bool:
     """When a larger score comes in a later piece, what was summed up so far shrinks: the sum of exponentials and the
     mixed values, by the same factor.
     """
-    scores, values = torch.tensor([0.0, 0.0, 1.0, 1.0, 2.0, 2.0]).double(), draw.normal(6, 2)
+    scores, values = (
+        torch.tensor([0.0, 0.0, 1.0, 1.0, 2.0, 2.0]).double(),
+        draw.normal(6, 2),
+    )
     right = (scores.exp() / scores.exp().sum()) @ values
     return torch.allclose(streaming_attend(scores, values, 2), right, atol=1e-4)
 

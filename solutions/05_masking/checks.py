@@ -330,7 +330,9 @@ def the_first_key_is_seen(causal_mask: Any, draw: Inputs) -> bool:
 def tokens_come_first(padding_mask: Any, draw: Inputs) -> bool:
     """In a sentence of n tokens, the first n positions are True, and no other one."""
     mask = padding_mask(torch.tensor([0, 2, 5]), 5)
-    return mask.sum(dim=-1).flatten().tolist() == [0, 2, 5] and bool(mask[1, ..., :2].all())
+    return mask.sum(dim=-1).flatten().tolist() == [0, 2, 5] and bool(
+        mask[1, ..., :2].all()
+    )
 
 
 @law("padding_mask")
@@ -344,7 +346,9 @@ def a_row_for_each_sentence(padding_mask: Any, draw: Inputs) -> bool:
 def any_order(combine_masks: Any, draw: Inputs) -> bool:
     """The order of the masks changes nothing, also with three of them and one of them None."""
     one, two, three = (rule(draw, 2, 3) for _ in range(3))
-    return torch.equal(combine_masks(one, None, two, three), combine_masks(three, two, one))
+    return torch.equal(
+        combine_masks(one, None, two, three), combine_masks(three, two, one)
+    )
 
 
 @law("combine_masks")
@@ -366,7 +370,9 @@ def visible_weights_sum_to_one(masked_softmax: Any, draw: Inputs) -> bool:
 def hidden_scores_change_nothing(masked_softmax: Any, draw: Inputs) -> bool:
     """What the score of a hidden key is changes no weight, be it 1000 or -1000."""
     scores, mask = draw.normal(3, 4), rule(draw, 3, 4)
-    one, other = (masked_softmax(scores.masked_fill(~mask, s), mask) for s in (1000, -1000))
+    one, other = (
+        masked_softmax(scores.masked_fill(~mask, s), mask) for s in (1000, -1000)
+    )
     return torch.allclose(one, other, atol=1e-4)
 
 
@@ -382,15 +388,24 @@ def these_weights_mix(attention: Any, draw: Inputs) -> bool:
 def the_default_scale(attention: Any, draw: Inputs) -> bool:
     """Without a scale the scores are multiplied by 1/sqrt(D), with D the last size of query and key."""
     inputs = draw.normal(3, 4), draw.normal(5, 4), draw.normal(5, 2)
-    return torch.allclose(attention(*inputs)[0], attention(*inputs, scale=0.5)[0], atol=1e-4)
+    return torch.allclose(
+        attention(*inputs)[0], attention(*inputs, scale=0.5)[0], atol=1e-4
+    )
 
 
 @law("scaled_dot_product_attention")
 def a_scale_that_levels(attention: Any, draw: Inputs) -> bool:
     """With a scale of 0 a query looks at all visible keys alike: 0 is a scale like any other."""
-    query, key, value, mask = draw.normal(3, 4), draw.normal(5, 4), draw.normal(5, 2), rule(draw, 3, 5)
+    query, key, value, mask = (
+        draw.normal(3, 4),
+        draw.normal(5, 4),
+        draw.normal(5, 2),
+        rule(draw, 3, 5),
+    )
     weights = attention(query, key, value, mask, scale=0.0)[1]
-    return torch.allclose(weights, mask / mask.sum(dim=-1, keepdim=True).to(weights), atol=1e-4)
+    return torch.allclose(
+        weights, mask / mask.sum(dim=-1, keepdim=True).to(weights), atol=1e-4
+    )
 
 
 def mean_of(x: Tensor, may_look: Tensor) -> Tensor:
@@ -417,8 +432,8 @@ def one_pair_is_enough(leaks: Any, draw: Inputs) -> bool:
 
 @law("leaks")
 def normalized_tokens_leak_too(leaks: Any, draw: Inputs) -> bool:
-    """An attention that normalizes each token leaks as one that does not: the same number added to all entries of a token
-    would change nothing in it.
+    """An attention that normalizes each token leaks as one that does not: the same number added to all entries of a
+    token would change nothing in it.
     """
 
     def attention(x: Tensor) -> Tensor:

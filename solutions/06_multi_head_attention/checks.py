@@ -250,8 +250,8 @@ def one_table_for_each_head(attention_class: Any, draw: Inputs) -> bool:
 
 @law("MultiHeadAttention")
 def the_root_of_a_heads_size(attention_class: Any, draw: Inputs) -> bool:
-    """A head's scores are divided by the root of its own dimension D: one that is larger by sqrt(D) has a weight e times
-    as large.
+    """A head's scores are divided by the root of its own dimension D: one that is larger by sqrt(D) has a weight e
+    times as large.
     """
     module = attention_class(8, 2).double().eval()
     with torch.no_grad():
@@ -260,7 +260,11 @@ def the_root_of_a_heads_size(attention_class: Any, draw: Inputs) -> bool:
     tokens = torch.zeros(1, 2, 8, dtype=torch.float64)
     tokens[0, 0, ::4] = 2**0.5  # in each head its score with itself is 2, and D is 4
     weights = module(tokens, need_weights=True)[1]
-    return torch.allclose(weights[0, :, 0, 0] / weights[0, :, 0, 1], torch.full((2,), torch.e).to(weights), atol=1e-3)
+    return torch.allclose(
+        weights[0, :, 0, 0] / weights[0, :, 0, 1],
+        torch.full((2,), torch.e).to(weights),
+        atol=1e-3,
+    )
 
 
 @law("MultiHeadAttention")
@@ -294,7 +298,9 @@ def nothing_is_shared(copy_torch_weights: Any, draw: Inputs) -> bool:
     """Once copied, what happens to the reference does not change mine, nor the other way around."""
     mine, reference = pair(draw, bias=False)
     copy_torch_weights(mine, reference)
-    before = [layer.weight.clone() for layer in (mine.q_proj, mine.v_proj, mine.out_proj)]
+    before = [
+        layer.weight.clone() for layer in (mine.q_proj, mine.v_proj, mine.out_proj)
+    ]
     with torch.no_grad():
         for parameter in reference.parameters():
             parameter.add_(1)
@@ -304,7 +310,9 @@ def nothing_is_shared(copy_torch_weights: Any, draw: Inputs) -> bool:
 
 @law("copy_torch_weights")
 def parameters_stay(copy_torch_weights: Any, draw: Inputs) -> bool:
-    """The parameters of mine stay the same objects, so an optimizer that has them keeps them: only numbers are copied."""
+    """The parameters of mine stay the same objects, so an optimizer that has them keeps them: only numbers are
+    copied.
+    """
     mine, reference = pair(draw, bias=True)
     before = [id(parameter) for parameter in mine.parameters()]
     copy_torch_weights(mine, reference)

@@ -201,7 +201,10 @@ def slopes_of_the_heads(alibi_bias: Any, draw: Inputs) -> bool:
     """Each head's slope is the same part of the slope of the head before it, and the last one's is 2^-8."""
     slopes = -alibi_bias(4, 3, 3)[:, -1, -2]
     ratios = slopes[1:] / slopes[:-1]
-    return torch.allclose(ratios, torch.full_like(ratios, 0.25), atol=1e-4) and abs(float(slopes[-1]) * 256 - 1) < 1e-3
+    return (
+        torch.allclose(ratios, torch.full_like(ratios, 0.25), atol=1e-4)
+        and abs(float(slopes[-1]) * 256 - 1) < 1e-3
+    )
 
 
 @law("alibi_bias")

@@ -359,13 +359,17 @@ def hidden_tokens(block_class: Any, draw: Inputs) -> bool:
     """A token that the mask hides changes no other token's output: the mask reaches attention."""
     block, x = filled(block_class(6, 3, 10), BLOCK, draw), draw.normal(2, 4, 6)
     other = torch.cat([x[:, :3], x[:, 3:] * -2], dim=1)
-    one, two = (block(t, torch.tensor([True, True, True, False]))[:, :3] for t in (x, other))
+    one, two = (
+        block(t, torch.tensor([True, True, True, False]))[:, :3] for t in (x, other)
+    )
     return torch.allclose(one, two, atol=1e-4)
 
 
 @law("DecoderBlock")
 def self_attention_takes_its_mask(block_class: Any, draw: Inputs) -> bool:
-    """self_mask says what a token sees of its own sentence: with a causal one, a later token changes no earlier output."""
+    """self_mask says what a token sees of its own sentence: with a causal one, a later token changes no earlier
+    output.
+    """
     block, x = filled(block_class(6, 3, 10), DECODER, draw), draw.normal(2, 4, 6)
     memory, causal = draw.normal(2, 5, 6), torch.ones(4, 4, dtype=torch.bool).tril()
     other = torch.cat([x[:, :3], x[:, 3:] * -2], dim=1)
@@ -405,18 +409,24 @@ def the_memory_is_not_normalized(block_class: Any, draw: Inputs) -> bool:
 def each_token_follows_all_before(greedy_decode: Any, draw: Inputs) -> bool:
     """Each token is the one with the largest of the last position's logits, for the start and all tokens so far."""
     step = model(draw, 2, 9)
-    tokens = torch.cat([torch.full((2, 1), 3), greedy_decode(step, 3, 5, 2).long()], dim=1)
+    tokens = torch.cat(
+        [torch.full((2, 1), 3), greedy_decode(step, 3, 5, 2).long()], dim=1
+    )
     return torch.equal(step(tokens)[:, :-1].argmax(dim=-1), tokens[:, 1:])
 
 
 @law("greedy_decode")
 def without_the_start(greedy_decode: Any, draw: Inputs) -> bool:
     """`length` tokens come back for each sentence, and the start is not one of them."""
-    return all(greedy_decode(model(draw, 3, 9), 2, n, 3).shape == (3, n) for n in (1, 4))
+    return all(
+        greedy_decode(model(draw, 3, 9), 2, n, 3).shape == (3, n) for n in (1, 4)
+    )
 
 
 @law("greedy_decode")
 def longer_begins_alike(greedy_decode: Any, draw: Inputs) -> bool:
     """A longer text begins as a shorter one does: nothing is drawn at random, and no token is changed later."""
     step = model(draw, 3, 9)
-    return torch.equal(greedy_decode(step, 2, 6, 3)[:, :4], greedy_decode(step, 2, 4, 3))
+    return torch.equal(
+        greedy_decode(step, 2, 6, 3)[:, :4], greedy_decode(step, 2, 4, 3)
+    )

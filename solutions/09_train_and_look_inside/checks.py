@@ -356,7 +356,9 @@ def a_period_each(induction_score: Any, draw: Inputs) -> bool:
 @law("make_repeating_batch")
 def tokens_repeat_after_the_period(make_repeating_batch: Any, draw: Inputs) -> bool:
     """A sequence has at each place the token that it had one period before."""
-    tokens, periods = make_repeating_batch(20, 17, 30, generator=generator_of(draw.integer(0, 999)))
+    tokens, periods = make_repeating_batch(
+        20, 17, 30, generator=generator_of(draw.integer(0, 999))
+    )
     rows = zip(tokens, periods.tolist(), strict=True)
     return all(torch.equal(row[p:], row[:-p]) for row, p in rows)
 
@@ -364,7 +366,9 @@ def tokens_repeat_after_the_period(make_repeating_batch: Any, draw: Inputs) -> b
 @law("make_repeating_batch")
 def tokens_of_a_period_differ(make_repeating_batch: Any, draw: Inputs) -> bool:
     """The tokens of one period are all different, also where the vocabulary is hardly larger than the period."""
-    tokens, periods = make_repeating_batch(20, 18, 9, generator=generator_of(draw.integer(0, 999)))
+    tokens, periods = make_repeating_batch(
+        20, 18, 9, generator=generator_of(draw.integer(0, 999))
+    )
     rows = zip(tokens.tolist(), periods.tolist(), strict=True)
     return all(len(set(row[:p])) == p for row, p in rows)
 
@@ -372,15 +376,22 @@ def tokens_of_a_period_differ(make_repeating_batch: Any, draw: Inputs) -> bool:
 @law("make_repeating_batch")
 def each_row_has_a_period(make_repeating_batch: Any, draw: Inputs) -> bool:
     """Each sequence draws a period of its own, and of many every length from min_period to length // 2 occurs."""
-    _, periods = make_repeating_batch(400, 16, 20, generator=generator_of(draw.integer(0, 999)))
+    _, periods = make_repeating_batch(
+        400, 16, 20, generator=generator_of(draw.integer(0, 999))
+    )
     return sorted(set(periods.tolist())) == [6, 7, 8]
 
 
 @law("make_repeating_batch")
 def each_row_has_its_tokens(make_repeating_batch: Any, draw: Inputs) -> bool:
     """Each sequence draws tokens of its own, out of all of the vocabulary."""
-    tokens, _ = make_repeating_batch(200, 16, 20, generator=generator_of(draw.integer(0, 999)))
-    return len(set(map(tuple, tokens[:, :6].tolist()))) > 150 and len(set(tokens.flatten().tolist())) == 20
+    tokens, _ = make_repeating_batch(
+        200, 16, 20, generator=generator_of(draw.integer(0, 999))
+    )
+    return (
+        len(set(map(tuple, tokens[:, :6].tolist()))) > 150
+        and len(set(tokens.flatten().tolist())) == 20
+    )
 
 
 @law("previous_token_score")

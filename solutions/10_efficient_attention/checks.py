@@ -546,7 +546,9 @@ def what_grows_with_the_queries(attention_cost: Any, draw: Inputs) -> bool:
 
 @law("attention_cost")
 def what_grows_with_the_dimension(attention_cost: Any, draw: Inputs) -> bool:
-    """With a d_head twice as large all but "score_bytes" doubles: a score is one number, however long its vectors are."""
+    """With a d_head twice as large all but "score_bytes" doubles: a score is one number, however long its vectors
+    are.
+    """
     one, two = attention_cost(1, 2, 5, 7, 4), attention_cost(1, 2, 5, 7, 8)
     grown = {name: two[name] / one[name] for name in one}
     return grown == {"score_flops": 2, "mix_flops": 2, "score_bytes": 1, "kv_bytes": 2}
@@ -635,7 +637,10 @@ def sets_stay_whole(repeat_kv: Any, draw: Inputs) -> bool:
     """There are n_rep times as many heads afterward, and each is one of the sets, whole."""
     x = draw.normal(2, 3, 4, 5)
     found = repeat_kv(x, 2)
-    heads = [any(torch.equal(found[:, h], x[:, g]) for g in range(3)) for h in range(found.size(1))]
+    heads = [
+        any(torch.equal(found[:, h], x[:, g]) for g in range(3))
+        for h in range(found.size(1))
+    ]
     return heads == [True] * 6
 
 
@@ -650,7 +655,9 @@ def once_is_nothing(repeat_kv: Any, draw: Inputs) -> bool:
 def a_window_of_one(sliding_window_mask: Any, draw: Inputs) -> bool:
     """With a window of 1 a query sees its own position alone; with one as long as the keys, all that came before too."""
     one, every = sliding_window_mask(4, 1), sliding_window_mask(4, 4)
-    return torch.equal(one, torch.eye(4).bool()) and torch.equal(every, torch.ones(4, 4).tril().bool())
+    return torch.equal(one, torch.eye(4).bool()) and torch.equal(
+        every, torch.ones(4, 4).tril().bool()
+    )
 
 
 @law("sliding_window_mask")
@@ -667,7 +674,9 @@ def hidden_keys_change_nothing(blockwise_attention: Any, draw: Inputs) -> bool:
     mask = rule(draw, 7)
     hidden = ~mask.unsqueeze(-1)
     other = key.masked_fill(hidden, 30.0), value.masked_fill(hidden, -50.0)
-    one, two = (blockwise_attention(query, *kv, 2, mask) for kv in ((key, value), other))
+    one, two = (
+        blockwise_attention(query, *kv, 2, mask) for kv in ((key, value), other)
+    )
     return torch.allclose(one, two, atol=1e-4)
 
 
@@ -675,7 +684,9 @@ def hidden_keys_change_nothing(blockwise_attention: Any, draw: Inputs) -> bool:
 def equal_values(blockwise_attention: Any, draw: Inputs) -> bool:
     """Where all values are the same vector, every output is that vector: it is divided once, by all exponentials."""
     value = draw.normal(2)
-    output = blockwise_attention(draw.normal(3, 4), draw.normal(7, 4), value.expand(7, 2), 3)
+    output = blockwise_attention(
+        draw.normal(3, 4), draw.normal(7, 4), value.expand(7, 2), 3
+    )
     return torch.allclose(output, value.expand(3, 2), atol=1e-4)
 
 
@@ -685,7 +696,10 @@ def keys_in_another_order(blockwise_attention: Any, draw: Inputs) -> bool:
     summed up so far shrinks then.
     """
     query, key, value = 5 * draw.normal(3, 4), draw.normal(7, 4), draw.normal(7, 2)
-    one, two = (blockwise_attention(query, k, v, 2) for k, v in ((key, value), (key.flip(0), value.flip(0))))
+    one, two = (
+        blockwise_attention(query, k, v, 2)
+        for k, v in ((key, value), (key.flip(0), value.flip(0)))
+    )
     return torch.allclose(one, two, atol=1e-4)
 
 

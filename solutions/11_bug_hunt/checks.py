@@ -404,14 +404,18 @@ def no_later_token(repaired: Any, draw: Inputs) -> bool:
 
 @law("revealing_example")
 def sizes_that_differ(revealing_example: Any, draw: Inputs) -> bool:
-    """D differs from D_v and from the number of keys: where two sizes are equal, the root of one is that of the other."""
+    """D differs from D_v and from the number of keys: where two sizes are equal, the root of one is that of the
+    other.
+    """
     _, key, value, _ = revealing_example()
     return key.size(-1) not in (value.size(-1), key.size(-2))
 
 
 @law("revealing_example")
 def tensors_that_differ(revealing_example: Any, draw: Inputs) -> bool:
-    """Query, key and value hold different numbers: where two are the same tensor, taking one for the other is no mistake."""
+    """Query, key and value hold different numbers: where two are the same tensor, taking one for the other is no
+    mistake.
+    """
     query, key, value, _ = revealing_example()
     return not (torch.equal(query, key) or torch.equal(key, value))
 
@@ -427,13 +431,18 @@ def more_trials(max_difference: Any, draw: Inputs) -> bool:
     """More trials can only find a larger difference: it is the largest of all entries and trials, not a mean, and the
     first trials draw the same as before.
     """
-    found = [max_difference(wrong.right, wrong.no_scale, trials=n, seed=3) for n in (1, 4, 12)]
+    found = [
+        max_difference(wrong.right, wrong.no_scale, trials=n, seed=3)
+        for n in (1, 4, 12)
+    ]
     return found == sorted(found) and found[0] < found[2]
 
 
 @law("max_difference")
 def inputs_of_their_own(max_difference: Any, draw: Inputs) -> bool:
-    """An attention that writes to its inputs when it has finished changes nothing for the other one, whichever is first."""
+    """An attention that writes to its inputs when it has finished changes nothing for the other one, whichever is
+    first.
+    """
 
     def writing(query: Tensor, key: Tensor, value: Tensor, mask: Mask = None) -> Tensor:
         result = plain_attention(query, key, value, mask)
@@ -449,7 +458,9 @@ def inputs_of_their_own(max_difference: Any, draw: Inputs) -> bool:
 def a_right_one_has_none(find_bugs: Any, draw: Inputs) -> bool:
     """A right attention has no bug, also one whose results differ in the last digits."""
 
-    def otherwise(query: Tensor, key: Tensor, value: Tensor, mask: Mask = None) -> Tensor:
+    def otherwise(
+        query: Tensor, key: Tensor, value: Tensor, mask: Mask = None
+    ) -> Tensor:
         return plain_attention(query, key, value, mask) * (1 + 1e-7)
 
     return find_bugs(otherwise) == set()
@@ -459,7 +470,9 @@ def a_right_one_has_none(find_bugs: Any, draw: Inputs) -> bool:
 def a_bug_without_masks(find_bugs: Any, draw: Inputs) -> bool:
     """An attention whose scale alone is wrong has "scale" and no label about masks."""
 
-    def unscaled(query: Tensor, key: Tensor, value: Tensor, mask: Mask = None) -> Tensor:
+    def unscaled(
+        query: Tensor, key: Tensor, value: Tensor, mask: Mask = None
+    ) -> Tensor:
         return plain_attention(2 * query, key, value, mask)
 
     return find_bugs(unscaled) == {"scale"}
@@ -486,8 +499,14 @@ def the_root_of_a_heads_size(repaired: Any, draw: Inputs) -> bool:
     """A head's scores are divided by the root of its own dimension, E / num_heads."""
     module = filled(repaired(8, 2), draw)
     for layer in (module.q_proj, module.k_proj, module.v_proj, module.out_proj):
-        layer.weight.data, layer.bias.data = torch.eye(8).to(layer.weight), 0 * layer.bias.data
+        layer.weight.data, layer.bias.data = (
+            torch.eye(8).to(layer.weight),
+            0 * layer.bias.data,
+        )
     x = torch.zeros(1, 2, 8, dtype=torch.float64)
-    x[0, 0, 0], x[0, 1, 0] = 1.0, 2.0  # the second token's scores are 2 and 4, halved 1 and 2
+    x[0, 0, 0], x[0, 1, 0] = (
+        1.0,
+        2.0,
+    )  # the second token's scores are 2 and 4, halved 1 and 2
     output = module(x).detach()[0, 1, 0]
     return abs(float(output) - (1 + 2 * torch.e) / (1 + torch.e)) < 1e-3

@@ -193,7 +193,9 @@ def hidden_keys_change_nothing(numpy_attention: Any, draw: Inputs) -> bool:
 
 @law("numpy_attention")
 def equal_values(numpy_attention: Any, draw: Inputs) -> bool:
-    """Where all values are the same vector, every output is that vector: the weights of a query sum to 1 over the keys."""
+    """Where all values are the same vector, every output is that vector: the weights of a query sum to 1 over the
+    keys.
+    """
     value = np.tile(array(draw, 2), (5, 1))
     output = numpy_attention(array(draw, 3, 4), array(draw, 5, 4), value)
     return bool(np.allclose(output, value[:3], atol=1e-4))
@@ -204,7 +206,9 @@ def an_empty_query_gets_zeros(numpy_attention: Any, draw: Inputs) -> bool:
     """A query that may look at nothing gets zeros, whatever the other queries see."""
     mask = rule(draw, 3, 5)
     mask[1] = False
-    output = numpy_attention(array(draw, 3, 4), array(draw, 5, 4), array(draw, 5, 2), mask)
+    output = numpy_attention(
+        array(draw, 3, 4), array(draw, 5, 4), array(draw, 5, 2), mask
+    )
     return not output[1].any() and bool(output[[0, 2]].any())
 
 
@@ -233,7 +237,9 @@ def there_and_back(convert_mask: Any, draw: Inputs) -> bool:
     """A mask that is converted to another convention and back is what it was, in its own dtype."""
     four = masks(draw)
     pairs = [(s, t) for s in four for t in four]
-    back = [(convert_mask(convert_mask(four[s], s, t), t, s), four[s]) for s, t in pairs]
+    back = [
+        (convert_mask(convert_mask(four[s], s, t), t, s), four[s]) for s, t in pairs
+    ]
     return all(a.dtype == b.dtype and torch.equal(a, b) for a, b in back)
 
 
@@ -271,15 +277,26 @@ def four_biases(keras_to_torch: Any, draw: Inputs) -> bool:
     """All four biases are copied: of query, key and value one after the other, head by head, and that of the output."""
     weights, module = keras_weights(draw, 2, 3), torch_module(draw, 6, 2)
     keras_to_torch(weights, module)
-    three = np.concatenate([weights[f"{part}/bias"].ravel() for part in ("query", "key", "value")])
-    biases = (module.in_proj_bias, three), (module.out_proj.bias, weights["attention_output/bias"])
-    return all(np.allclose(mine.detach().numpy(), keras, atol=1e-6) for mine, keras in biases)
+    three = np.concatenate(
+        [weights[f"{part}/bias"].ravel() for part in ("query", "key", "value")]
+    )
+    biases = (
+        (module.in_proj_bias, three),
+        (module.out_proj.bias, weights["attention_output/bias"]),
+    )
+    return all(
+        np.allclose(mine.detach().numpy(), keras, atol=1e-6) for mine, keras in biases
+    )
 
 
 @law("keras_to_torch")
 def the_output_matrix(keras_to_torch: Any, draw: Inputs) -> bool:
-    """The output's kernel maps heads and their entries to E numbers: kernel[h, d] is column h * D + d of out_proj.weight."""
+    """The output's kernel maps heads and their entries to E numbers: kernel[h, d] is column h * D + d of
+    out_proj.weight.
+    """
     weights, module = keras_weights(draw, 2, 3), torch_module(draw, 6, 2)
     keras_to_torch(weights, module)
     column = module.out_proj.weight.detach()[:, 5].numpy()
-    return bool(np.allclose(column, weights["attention_output/kernel"][1, 2], atol=1e-6))
+    return bool(
+        np.allclose(column, weights["attention_output/kernel"][1, 2], atol=1e-6)
+    )

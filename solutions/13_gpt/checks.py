@@ -582,7 +582,10 @@ def nothing_is_lost(split_word: Any, draw: Inputs) -> bool:
     """The tokens joined are the word, whatever is merged; an empty word has none."""
     merges = [("a", "b"), ("c", "d"), ("ab", "cd")]
     words = "abxcd", "xyz", "dcba", ""
-    return all("".join(split_word(word, merges)) == word for word in words) and split_word("", merges) == []
+    return (
+        all("".join(split_word(word, merges)) == word for word in words)
+        and split_word("", merges) == []
+    )
 
 
 @law("GPT")
@@ -616,16 +619,24 @@ def as_numbers_begin(model_class: Any, draw: Inputs) -> bool:
     """
     state = torch.random.get_rng_state()
     torch.manual_seed(draw.integer(0, 999))
-    model = model_class(vocab_size=300, max_len=200, d_model=48, num_layers=1, num_heads=3)
+    model = model_class(
+        vocab_size=300, max_len=200, d_model=48, num_layers=1, num_heads=3
+    )
     torch.random.set_rng_state(state)
     matrices = [p.detach() for p in model.parameters() if p.dim() > 1]
-    return all(0.017 < float(p.std()) < 0.023 and abs(float(p.mean())) < 0.003 for p in matrices)
+    return all(
+        0.017 < float(p.std()) < 0.023 and abs(float(p.mean())) < 0.003
+        for p in matrices
+    )
 
 
 @law("learning_rate")
 def floor_at_the_end(learning_rate: Any, draw: Inputs) -> bool:
     """At step `total` the rate is floor, and every later step has floor too: the cosine does not rise again."""
-    rates = [learning_rate(n, peak=2.0, warmup=4, total=10, floor=0.5) for n in (10, 11, 16, 30)]
+    rates = [
+        learning_rate(n, peak=2.0, warmup=4, total=10, floor=0.5)
+        for n in (10, 11, 16, 30)
+    ]
     return all(abs(rate - 0.5) < 1e-6 for rate in rates)
 
 
@@ -650,7 +661,10 @@ def each_once(parameter_groups: Any, draw: Inputs) -> bool:
 @law("parameter_groups")
 def the_first_decays(parameter_groups: Any, draw: Inputs) -> bool:
     """The first group has the decay, and the second one a decay of 0.0."""
-    return [group["weight_decay"] for group in parameter_groups(Model(), 0.3)] == [0.3, 0.0]
+    return [group["weight_decay"] for group in parameter_groups(Model(), 0.3)] == [
+        0.3,
+        0.0,
+    ]
 
 
 @law("next_token_probabilities")
@@ -658,7 +672,9 @@ def sums_of_what_is_kept(next_token_probabilities: Any, draw: Inputs) -> bool:
     """What is kept sums to 1: the probabilities of the others are shared out again."""
     logits = draw.normal(2, 6)
     kinds = {}, {"temperature": 0.5}, {"temperature": 0}, {"top_k": 2}, {"top_p": 0.5}
-    sums = [next_token_probabilities(logits, **options).sum(dim=-1) for options in kinds]
+    sums = [
+        next_token_probabilities(logits, **options).sum(dim=-1) for options in kinds
+    ]
     return all(torch.allclose(each, torch.ones_like(each), atol=1e-4) for each in sums)
 
 
@@ -667,7 +683,9 @@ def in_their_order(next_token_probabilities: Any, draw: Inputs) -> bool:
     """Probabilities are in the order of the logits, and not sorted: the largest is where the largest logit is."""
     logits = draw.normal(3, 7)
     kinds = {"top_k": 3}, {"top_p": 0.7}, {"temperature": 0}
-    places = [next_token_probabilities(logits, **options).argmax(dim=-1) for options in kinds]
+    places = [
+        next_token_probabilities(logits, **options).argmax(dim=-1) for options in kinds
+    ]
     return all(torch.equal(each, logits.argmax(dim=-1)) for each in places)
 
 
@@ -682,12 +700,14 @@ def as_many_as_top_k(next_token_probabilities: Any, draw: Inputs) -> bool:
 
 @law("next_token_probabilities")
 def temperature_comes_first(next_token_probabilities: Any, draw: Inputs) -> bool:
-    """The temperature divides the logits before anything is left out: twice the logits at twice the temperature keep the
-    same tokens with the same probabilities.
+    """The temperature divides the logits before anything is left out: twice the logits at twice the temperature keep
+    the same tokens with the same probabilities.
     """
     logits = draw.normal(2, 7)
     one = next_token_probabilities(logits, temperature=0.5, top_p=0.7)
-    return torch.allclose(one, next_token_probabilities(2 * logits, top_p=0.7), atol=1e-4)
+    return torch.allclose(
+        one, next_token_probabilities(2 * logits, top_p=0.7), atol=1e-4
+    )
 
 
 @law("from_published")
@@ -704,12 +724,18 @@ def copies_of_its_own(from_published: Any, draw: Inputs) -> bool:
 
 @law("from_published")
 def turned_matrices(from_published: Any, draw: Inputs) -> bool:
-    """The file's matrices of blocks are (in, out), and those of nn.Linear (out, in): each is turned, and no embedding is."""
+    """The file's matrices of blocks are (in, out), and those of nn.Linear (out, in): each is turned, and no embedding
+    is.
+    """
     weights = published(draw, layers=1)
     parameters = [p.detach() for p in from_published(weights, 2).parameters()]
 
     def there(tensor: Tensor) -> bool:
-        return any(p.shape == tensor.shape and torch.equal(p, tensor) for p in parameters)
+        return any(
+            p.shape == tensor.shape and torch.equal(p, tensor) for p in parameters
+        )
 
     names = "h.0.mlp.c_fc", "h.0.mlp.c_proj", "h.0.attn.c_proj"
-    return there(weights["wte.weight"]) and all(there(weights[f"{n}.weight"].T) for n in names)
+    return there(weights["wte.weight"]) and all(
+        there(weights[f"{n}.weight"].T) for n in names
+    )
