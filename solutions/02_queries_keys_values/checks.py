@@ -260,7 +260,9 @@ def the_first_looks_at_itself(copy_previous_qk: Any, draw: Inputs) -> bool:
 
 @law("copy_previous_qk")
 def sharp_enough_for_many(copy_previous_qk: Any, draw: Inputs) -> bool:
-    """Among many keys too the right one has more than 0.99: the gap to the other scores is large enough for them all."""
+    """Among many keys too the right one has more than 0.99: the gap to the other scores is large enough for
+    them all.
+    """
     return bool((weights_of(copy_previous_qk, 400).amax(dim=-1) > 0.99).all())
 
 

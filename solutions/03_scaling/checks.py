@@ -278,7 +278,9 @@ def up_with_its_own_score(softmax_jacobian: Any, draw: Inputs) -> bool:
 
 @law("scaled_attend")
 def default_is_the_root(scaled_attend: Any, draw: Inputs) -> bool:
-    """Without a scale, scores are multiplied by 1 / sqrt(D), with D the last size of query and key, and not of value."""
+    """Without a scale, scores are multiplied by 1 / sqrt(D), with D the last size of query and key, and not
+    of value.
+    """
     inputs = draw.normal(2, 4), draw.normal(3, 4), draw.normal(3, 7)
     pairs = zip(scaled_attend(*inputs), scaled_attend(*inputs, 0.5), strict=True)
     return all(torch.allclose(one, other, atol=1e-4) for one, other in pairs)

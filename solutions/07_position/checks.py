@@ -209,6 +209,8 @@ def slopes_of_the_heads(alibi_bias: Any, draw: Inputs) -> bool:
 
 @law("alibi_bias")
 def never_a_reward(alibi_bias: Any, draw: Inputs) -> bool:
-    """No entry is above 0: distance is a cost, to either side, and the key at the query's own position costs nothing."""
+    """No entry is above 0: distance is a cost, to either side, and the key at the query's own position
+    costs nothing.
+    """
     bias = alibi_bias(2, 4, 4)
     return bool((bias <= 0).all()) and not bias.diagonal(dim1=-2, dim2=-1).any()

@@ -653,7 +653,9 @@ def once_is_nothing(repeat_kv: Any, draw: Inputs) -> bool:
 
 @law("sliding_window_mask")
 def a_window_of_one(sliding_window_mask: Any, draw: Inputs) -> bool:
-    """With a window of 1 a query sees its own position alone; with one as long as the keys, all that came before too."""
+    """With a window of 1 a query sees its own position alone; with one as long as the keys, all that came
+    before too.
+    """
     one, every = sliding_window_mask(4, 1), sliding_window_mask(4, 4)
     return torch.equal(one, torch.eye(4).bool()) and torch.equal(
         every, torch.ones(4, 4).tril().bool()

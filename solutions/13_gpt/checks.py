@@ -691,7 +691,9 @@ def in_their_order(next_token_probabilities: Any, draw: Inputs) -> bool:
 
 @law("next_token_probabilities")
 def as_many_as_top_k(next_token_probabilities: Any, draw: Inputs) -> bool:
-    """top_k=2 keeps exactly two tokens of each row, also where a third is equal; where there are fewer, all are kept."""
+    """top_k=2 keeps exactly two tokens of each row, also where a third is equal; where there are fewer, all
+    are kept.
+    """
     logits = torch.tensor([[3.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0]]).double()
     kept = next_token_probabilities(logits, top_k=2).gt(0).sum(dim=-1)
     every = next_token_probabilities(logits, top_k=9).gt(0).sum(dim=-1)
