@@ -477,7 +477,7 @@ def as_before_afterward(ablate_head: Any, draw: Inputs) -> bool:
 
 
 @law("ablate_head")
-def blocks_in_blocks(ablate_head: Any, draw: Inputs) -> bool:
+def nothing_but_the_bias(ablate_head: Any, draw: Inputs) -> bool:
     """Where both heads of two are switched off, in nested blocks, only the output's bias is left."""
     module, x = attention_for(draw, 6, 2), draw.normal(2, 4, 6)
     with ablate_head(module, 0), ablate_head(module, 1):
