@@ -44,8 +44,6 @@ RULES: Sequence[tuple[str, ...]] = (  # a key of `CHANGES`, a form, and what it 
     *(("grouping", f"A {sign} B {product} C", f"(A {sign} B) {product} C") for sign in "+-" for product in "*/"),
     *(("grouping", f"A {product} B {sign} C", f"A {product} (B {sign} C)") for sign in "+-" for product in "*/"),
     ("grouping", "A / B * C", "A / (B * C)"),
-    *(("spread", f"{owner}(A, B)", f"{owner}(A, std=B)") for owner in ("nn.init.normal_", "torch.nn.init.normal_")),
-    ("spread", "A.normal_(B)", "A.normal_(std=B)"),
     ("other transpose", "A.T", "A.mT"),
     ("other transpose", "A.mT", "A.T"),
     *(
@@ -57,7 +55,6 @@ RULES: Sequence[tuple[str, ...]] = (  # a key of `CHANGES`, a form, and what it 
     ("plain", "A += B", "A = B"),
     ("added", "A = B", "A = A + B"),
     *(("not in place", f"A {sign}= B", f"A = A {sign} B") for sign in "+-*/@&|"),
-    *(("sum before", form, f"{form} - A") for form in ("A.cumsum(B)", "A.cumsum(dim=B)", "torch.cumsum(A, dim=B)")),
 )
 
 
@@ -151,14 +148,6 @@ def on_a_copy(site: Site) -> Iterator[Change]:
         case _:
             return
     yield Change(new, site.code(), CHANGES[kind], alike=kind)
-
-
-def passed_as_a_copy(site: Site) -> Iterator[Change]:
-    """`kept.append(x)` becomes `kept.append(x.clone())`: wherever `x` is given to a function too."""
-    node = site.node
-    if isinstance(node, ast.Name) and node.id in site.arguments and node in getattr(site.parent, "args", ()):
-        words = CHANGES["copied"].format(name=node.id)
-        yield Change(made("A.clone()", A=node), site.code(site.parent), words, alike=f"copy of {node.id}")
 
 
 TAKE_CONDITIONS = ("masked_fill", "masked_fill_", "where", "logical_and", "logical_or", "any", "all")
@@ -265,10 +254,6 @@ def cut_anew(site: Site) -> Iterator[Change]:
             if len(node.args) >= MOST_JOINED:
                 split = made("A.transpose(1, 2)", A=node)
                 yield Change(split, site.code(), CHANGES["turned too"], alike=AND_BACK)
-            for i in range(1, len(node.args) - 1):
-                sizes = [*node.args[:i], node.args[i + 1], node.args[i], *node.args[i + 2 :]]
-                cut = with_fields(node, args=sizes)
-                yield site.becomes("turned after", made(f"A.transpose({i}, {i + 1})", A=cut))
 
 
 NO_STEPS = ("size", "dim", "append", "items", "item", "register_buffer", "new_tensor", "new_full", "new_zeros")
@@ -331,7 +316,8 @@ def as_beside(site: Site) -> Iterator[Change]:
         if isinstance(other, ast.BinOp | ast.Call | ast.Subscript | ast.Attribute) and other not in site.parents:
             inner = other.func.value if is_method_call(other) else getattr(other, "left", getattr(other, "value", None))
             if isinstance(inner, ast.Name) and inner.id == node.id and inner is not node:
-                yield site.becomes("as beside", other, site.parent, inner=site.code(other), name=node.id)
+                shown = site.parents[1] if is_method_call(site.parents[1]) else site.parent
+                yield site.becomes("as beside", other, shown, inner=site.code(other), name=node.id)
 
 
 def is_method_call(node: ast.AST) -> TypeGuard[Any]:
@@ -352,7 +338,7 @@ def other_name(site: Site) -> Iterator[Change]:
 
 OPERATORS: Mapping[Size, Sequence[Operator]] = {
     Size.DELETION: (
-        *(small.help_passed, large.moved_out, rule(("sum before",)), wrapped_too),  # these are what is meant
+        *(small.help_passed, large.moved_out, wrapped_too),  # these are what is meant
         *(small.call_deleted, small.side_deleted, rule(("sign",)), small.argument_deleted),
         *(small.index_deleted, small.statement_deleted),
     ),
@@ -361,14 +347,13 @@ OPERATORS: Mapping[Size, Sequence[Operator]] = {
         *(small.end_moved, small.unused_argument, large.argument_for_default, large.order_changed),
     ),
     Size.OPERATION: (
-        rule(("none", "operation", "sides", "other transpose", "plain", "added", "not in place", "grouping", "spread")),
+        rule(("none", "operation", "sides", "other transpose", "plain", "added", "not in place", "grouping")),
         *(
             large.none_asked,
             other_comparison,
             returned_or_raised,
             result_kept,
             on_a_copy,
-            passed_as_a_copy,
             exchanged,
             steps_swapped,
             inverted,
@@ -376,6 +361,6 @@ OPERATORS: Mapping[Size, Sequence[Operator]] = {
         *(sibling_called, small.factor_added, name_in_another_form, rule(("opposite sign", "transposed")), cut_anew),
         *(infinite, returned_otherwise, layer_used, as_beside),
     ),
-    Size.WHOLE: (large.names_exchanged, large.done_to_another),
+    Size.WHOLE: (large.done_to_another,),
     Size.NAME: (other_name,),
 }

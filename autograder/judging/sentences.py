@@ -77,18 +77,14 @@ CHANGES: Mapping[str, str] = {
     "sides": "with its two sides exchanged",
     "steps": "with `{inner}` after `{outer}`",
     "function": "with another function",
-    "sum before": "without the entry itself in each sum",
     "wrapped": "with `{name}` around it as well",
     "other transpose": "if it is transposed along other axes (`.T` turns all of them around, `.mT` the last two)",
     "not in place": "as a new tensor instead of in place",
     "copy": "on a copy",
-    "copied": "with a copy of `{name}`",
     "grouping": "with its operations grouped in another way",
-    "spread": "with its second number as the standard deviation, since without a name it is the mean",
     "after": "if it comes after the block that it is in",
     "before": "if it comes before the block that it is in",
     "later": "if it comes after the next line",
-    "exchanged": "with `{one}` and `{other}` exchanged",
     "another": "with the same for `{name}`",
     "factor": "with `{name}` as one more factor",
     "turned too": "with two axes exchanged",
@@ -114,7 +110,6 @@ CHANGES: Mapping[str, str] = {
     "generator": "with the generator passed on",
     "turned instead": "if axes are exchanged instead (`{name}` keeps the order in which numbers lie)",
     "turned first": "after a transpose, since it keeps the order in which numbers lie",
-    "turned after": "with its axes put in place by a transpose, since it keeps the order in which numbers lie",
 }
 
 ANY_VALUE = re.compile(r"with a \w+ number|with another name")  # any mistake may end in another number, or name

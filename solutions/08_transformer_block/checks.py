@@ -332,14 +332,6 @@ def only_cross_attention_reads_the_memory(block_class: Any, draw: Inputs) -> boo
 
 
 @law("TransformerBlock")
-def the_network_takes_each_token(block_class: Any, draw: Inputs) -> bool:
-    """Only attention looks at other tokens: where it gives 0, each token is calculated by itself."""
-    block, x = filled(block_class(6, 3, 10), BLOCK, draw), draw.normal(2, 4, 6)
-    silence(block.attention.out_proj)
-    return torch.allclose(block(x)[:, :1], block(x[:, :1]), atol=1e-4)
-
-
-@law("TransformerBlock")
 def the_network_reads_the_sum(block_class: Any, draw: Inputs) -> bool:
     """The feed-forward network takes what attention has already added to, through its own norm."""
     block, x = filled(block_class(6, 3, 10), BLOCK, draw), draw.normal(2, 4, 6)

@@ -411,14 +411,6 @@ def all_on_the_token_before(previous_token_score: Any, draw: Inputs) -> bool:
     return all(abs(float(previous_token_score(table)) - 1) < 1e-4 for table in tables)
 
 
-@law("previous_token_score")
-def a_score_for_each_head(previous_token_score: Any, draw: Inputs) -> bool:
-    """Each head has a score of its own, the mean over the sequences: (H,) numbers."""
-    weights = looks(draw, 2, 3, 5)
-    heads = [previous_token_score(weights[:, h : h + 1]) for h in range(3)]
-    return torch.allclose(previous_token_score(weights), torch.cat(heads), atol=1e-4)
-
-
 @law("induction_score")
 def no_occurrence_before_the_period(induction_score: Any, draw: Inputs) -> bool:
     """What queries before place `period` look at changes nothing: their token has not occurred yet."""

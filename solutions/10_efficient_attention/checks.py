@@ -586,7 +586,7 @@ def one_of_everything(attention_cost: Any, draw: Inputs) -> bool:
 def in_the_order_in_which_they_came(cache_class: Any, draw: Inputs) -> bool:
     """What comes back are all keys and all values so far, the old ones first, along the axis of positions."""
     cache = cache_class()
-    parts = [(draw.normal(2, 3, n, 4), draw.normal(2, 3, n, 5)) for n in (2, 1, 3)]
+    parts = [(draw.normal(2, 3, n, 4), draw.normal(2, 3, n, 4)) for n in (2, 1, 3)]
     for key, value in parts:
         found = cache.append(key, value)
     wanted = [torch.cat(tensors, dim=2) for tensors in zip(*parts, strict=True)]
