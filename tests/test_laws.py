@@ -67,7 +67,7 @@ def test_the_law_is_told_at_home() -> None:
     assert search_in_copy(DISTANCES, checks, targets, outcomes, names, (), [LINEAR]).law == TOLD
 
 
-def test_no_law_is_told_beside_a_proof_or_of_what_takes_too_long() -> None:
+def test_no_law_is_told_beside_a_proof_that_says_what_to_do_or_of_what_takes_too_long() -> None:
     case = Case(KEY.targets("attention_scores", SEED), [Returned(0.0)] * len(KEY.checks_of("attention_scores")), 0)
     proved = Seen(repair="Without `x` in line 2, every check passes.", law=TOLD)
 
@@ -75,6 +75,7 @@ def test_no_law_is_told_beside_a_proof_or_of_what_takes_too_long() -> None:
         return explain(replace(case, search=lambda: seen)).message
 
     assert TOLD in message(case, Seen(law=TOLD))
+    assert TOLD in message(case, Seen(repair="Line 2, `x`: with another function, every check passes.", law=TOLD))
     assert TOLD not in message(case, proved)
     assert TOLD not in message(replace(case, outcomes=[Lost("It took too long.")] * len(case.outcomes)), Seen(law=TOLD))
 

@@ -11,7 +11,6 @@ from autograder.judging.fingerprint import fingerprint
 from autograder.judging.observations import (
     arguments_in_effect,
     calls_in,
-    seen_in,
     unread_parameters,
 )
 from autograder.judging.sentences import OBSERVED
@@ -50,39 +49,3 @@ def test_a_field_that_nothing_reads_leaves_its_argument_without_effect(stored: s
     both, one = (arguments_in_effect(ast.parse(code.format(body))) for body in ("return self.n * self.p", "self.n"))
     assert both - one == {"__init__(p)"}
     assert unread_parameters(ast.parse("def f(a, _b, self): pass").body[0]) == ["a"]
-
-
-UNUSED = """
-class M(nn.Module):
-    def __init__(self, n):
-        self.n, self.drop, self.norm = n, nn.Dropout(0.1), nn.LayerNorm(n)
-    def forward(self, x, mask):
-        scores = x @ x.mT
-        scores.masked_fill(mask, -torch.inf)
-        weights = scores.softmax(-1)
-        scores = scores / 2
-        return self.norm(weights @ x)
-"""
-
-
-def test_what_is_set_made_or_calculated_in_vain_is_named() -> None:
-    assert seen_in(UNUSED) == [
-        OBSERVED["unread later"].format(name="scores", line=9),
-        OBSERVED["dropped"].format(code="scores.masked_fill(mask, -torch.inf)", line=7),
-    ]
-    layer = OBSERVED["unread layer"].format(name="drop")
-    assert seen_in(UNUSED.replace("scores = scores / 2", "pass"))[1:] == [layer]
-    assert layer not in seen_in(UNUSED.replace("pass", "").replace("x @ x.mT", "getattr(self, 'drop')(x)"))
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "for i in range(3):\n        y = x\n        x = y + i\n    return x",
-        "def g():\n        return y\n    y = x\n    return g()",
-        "seen = set()\n    seen.add(x)\n    return seen",
-        "_unused = x\n    b, c = x.shape\n    return x",
-    ],
-)
-def test_what_may_be_read_later_is_not_named(body: str) -> None:
-    assert seen_in(f"def f(x):\n    {body}") == []

@@ -20,7 +20,7 @@ from .exceptions import line_of, meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, form_of, is_far_too_large, leaf_fingerprint, same_leaf, size_of
 from .observations import seen_in
 from .recognize import PRAISE, SENTENCES, mutants_that_fit, told
-from .sentences import ANSWERS
+from .sentences import ANSWERS, VAGUE
 from .target import Target
 from .values import Leaf, Lost, Outcome, Raised, Returned
 
@@ -105,7 +105,7 @@ def repair(case: Case) -> Explanation | None:
     trouble = kind_of_trouble(fingerprint(case.outcome), case.target.right) if returned else ""
     form = trouble in ("The result has another shape", "The result has another dtype")
     differs = ANSWERS["trouble unseen"].format(trouble=trouble) if form else ANSWERS["differs"]
-    law = "" if case.search().proof else f" {case.search().law}".rstrip()
+    law = f" {case.search().law}".rstrip() if not case.search().proof or VAGUE.search(proved) else ""
     return Explanation(f"{cause(case)} {proved}{law}".strip(), f"{differs} {proved}{law}")
 
 

@@ -11,7 +11,6 @@ from typing import Any, TypeGuard
 
 from . import larger_edits as large
 from . import smaller_edits as small
-from .observations import unused_layers
 from .sentences import CHANGES
 from .site import (
     Change,
@@ -30,7 +29,6 @@ from .smaller_edits import MODULES, SIGNS, expression_around, names_of_loops
 from .syntax import called, is_self, number_in
 
 LONGEST_LIST = 6
-LOAD = ast.Load()
 
 SIMILAR_SIGNS = "+: - *; -: + /; *: / + @; /: * //; //: % / *; %: //; @: *; &: |; |: &; **: *; ^: ** & |"
 INSTEAD = {sign.strip(): others.split() for sign, others in (entry.split(":") for entry in SIMILAR_SIGNS.split(";"))}
@@ -184,14 +182,6 @@ def name_in_another_form(site: Site) -> Iterator[Change]:
         yield site.becomes("root", made("A ** 0.5", A=node), parent, name=node.id)
 
 
-def result_kept(site: Site) -> Iterator[Change]:
-    """`x.masked_fill(m, 0)` as a statement becomes `x = x.masked_fill(m, 0)`."""
-    match site.node:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) as call):
-            if not method.endswith("_") and name in site.names:
-                yield site.becomes("kept", made(f"{name} = A", A=call), name=name)
-
-
 TAKE_LIMITS = ("masked_fill", "masked_fill_", "where", "full", "full_like", "new_full", "clamp")
 
 
@@ -216,14 +206,6 @@ def returned_otherwise(site: Site) -> Iterator[Change]:
             in_dtype, words = made(f"A.to({name}.dtype)", A=site.node), CHANGES["dtype"].format(name=name)
             yield Change(in_dtype, site.code(), words, alike=words)
             yield site.becomes("added to", made(f"{name} + A", A=site.node), name=name)
-
-
-def layer_used(site: Site) -> Iterator[Change]:
-    """`self.linear(x)` becomes `self.drop(self.linear(x))` where nothing uses `self.drop`."""
-    if isinstance(site.node, ast.Call | ast.Name | ast.BinOp) and isinstance(getattr(site.node, "ctx", LOAD), ast.Load):
-        for parent in site.parents if site.in_method else ():
-            for name in unused_layers(parent) if isinstance(parent, ast.ClassDef) else ():
-                yield site.becomes("layer", made(f"self.{name}(A)", A=site.node), name=f"self.{name}")
 
 
 def returned_or_raised(site: Site) -> Iterator[Change]:
@@ -352,14 +334,13 @@ OPERATORS: Mapping[Size, Sequence[Operator]] = {
             large.none_asked,
             other_comparison,
             returned_or_raised,
-            result_kept,
             on_a_copy,
             exchanged,
             steps_swapped,
             inverted,
         ),
         *(sibling_called, small.factor_added, name_in_another_form, rule(("opposite sign", "transposed")), cut_anew),
-        *(infinite, returned_otherwise, layer_used, as_beside),
+        *(infinite, returned_otherwise, as_beside),
     ),
     Size.WHOLE: (large.done_to_another,),
     Size.NAME: (other_name,),

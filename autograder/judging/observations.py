@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
-
-from torch import Tensor
 
 from .sentences import OBSERVED
-from .site import in_one_line, parameters_of
+from .site import parameters_of
 from .syntax import Definition, called, parsed
 
 MOST_NAMED = 2
-OF_OTHERS = ("add", "put", "resize")  # methods that change a set, a queue or an array
-LOOKED_UP = {"getattr", "vars", "children", "modules", "parameters", "named_children", "named_modules"}
 NOT_READ = ("self", "cls")
 MEANINGFUL = (  # hardly another way of writing what a solution calls
     *("mean", "std", "var", "median", "multinomial", "bernoulli", "cumsum", "cumprod"),
@@ -79,70 +74,13 @@ def parts_of(source: str) -> Iterator[ast.AST]:
 
 
 def seen_in(source: str) -> list[str]:
-    """Return sentences about a student's code: what nothing reads, uses or keeps."""
+    """Return sentences about a student's code: arguments that nothing reads."""
     sentences = []
-    for node in parsed(source):
-        for function in functions_in(node):
-            if unread := unread_parameters(function):
-                kind = "unread" if len(unread) == 1 else "unread ones"
-                sentences.append(OBSERVED[kind].format(name="` and `".join(unread)))
-            sentences += [OBSERVED["unread later"].format(name=name, line=at) for name, at in unread_later(function)]
-            sentences += [OBSERVED["dropped"].format(code=code, line=line) for code, line in dropped(function)]
-        layers = unused_layers(node) if isinstance(node, ast.ClassDef) else []
-        sentences += [OBSERVED["unread layer"].format(name=name) for name in layers]
+    for function in (function for node in parsed(source) for function in functions_in(node)):
+        if unread := unread_parameters(function):
+            kind = "unread" if len(unread) == 1 else "unread ones"
+            sentences.append(OBSERVED[kind].format(name="` and `".join(unread)))
     return sentences[:MOST_NAMED]
-
-
-def unread_later(function: ast.FunctionDef) -> list[tuple[str, int]]:
-    """Return variables that nothing reads after they are set, each with the line; in a loop they may be read again."""
-    inner = [
-        n for n in ast.walk(function) if isinstance(n, ast.FunctionDef | ast.Lambda | ast.For | ast.While | ast.Try)
-    ]
-    elsewhere = {name for part in inner if part is not function for name in (*names_in(part), *names_set(part))}
-    found = []
-    for name, line in names_set(function).items():
-        reads = [n.lineno for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name and is_read(n)]
-        if name not in elsewhere and not name.startswith("_") and all(read <= line for read in reads):
-            found.append((name, line))
-    return found
-
-
-def is_read(name: ast.Name) -> bool:
-    """Say whether a name is not only set."""
-    return isinstance(name.ctx, ast.Load)
-
-
-def names_set(node: ast.AST) -> dict[str, int]:
-    """Return the names that statements in a piece of code set alone, each with the last line of the last of them."""
-    found = [(n.targets, n.end_lineno or 0) for n in ast.walk(node) if isinstance(n, ast.Assign)]
-    return {
-        part.id: line
-        for targets, line in sorted(found, key=lambda one: one[1])
-        for part in targets
-        if isinstance(part, ast.Name)
-    }
-
-
-def dropped(function: ast.FunctionDef) -> list[tuple[str, int]]:
-    """Return the calls of a tensor's methods that give something new and whose results are not kept, with the lines."""
-    calls = [n.value for n in ast.walk(function) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
-    named = [call for call in calls if isinstance(call.func, ast.Attribute) and is_new(call.func.attr)]
-    return [(in_one_line(ast.unparse(call)), call.lineno) for call in named]
-
-
-def is_new(method: str) -> bool:
-    """Say whether a method gives a new tensor: PyTorch has the same in place, under the name with `_`."""
-    return method not in OF_OTHERS and hasattr(Tensor, method) and hasattr(Tensor, f"{method}_")
-
-
-@lru_cache(maxsize=8)
-def unused_layers(node: ast.ClassDef) -> list[str]:
-    """Return the layers that a class makes and that nothing in it uses."""
-    fields = [n for n in ast.walk(node) if isinstance(n, ast.Attribute)]
-    used = {field.attr for field in fields if isinstance(field.ctx, ast.Load)}
-    stored = [pair for n in ast.walk(node) if isinstance(n, ast.Assign) for pair in stored_in(n)]
-    layers = [t.attr for t, value in stored if isinstance(t, ast.Attribute) and called(value)[:1].isupper()]
-    return [] if LOOKED_UP & {called(n) for n in ast.walk(node)} else sorted(set(layers) - used)
 
 
 def calls_in(reference: str, exercise: str) -> list[str]:

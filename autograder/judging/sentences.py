@@ -43,9 +43,6 @@ ANSWERS: Mapping[str, str] = {
 OBSERVED: Mapping[str, str] = {
     "unread": "Nothing in your code reads the argument `{name}`.",
     "unread ones": "Nothing in your code reads the arguments `{name}`.",
-    "unread later": "Nothing reads `{name}` after line {line} sets it.",
-    "unread layer": "Nothing in your code uses `self.{name}`.",
-    "dropped": "What `{code}` gives in line {line} is not kept, and it changes nothing in place.",
     "nan from": "NaN appears first in {nan}.",
     "nan after infinity": "Infinity appears first in {infinite}, and NaN in {nan}.",
     "dtype": "{dtype} appears first in {first}.",
@@ -91,10 +88,8 @@ CHANGES: Mapping[str, str] = {
     "plain": "if that replaces what is there instead of being added to it",
     "added": "if that is added to what is there instead of replacing it",
     "added to": "if that is added to `{name}`",
-    "kept": "if what it gives is kept under the name `{name}`, since it changes nothing in place",
     "infinite": "with an infinite number in place of `{name}`",
     "as beside": "with `{inner}` in place of `{name}` there too",
-    "layer": "with `{name}` around it, which nothing uses so far",
     "turned around": "the other way around",
     "count": "divided by how many there are, and not by one less",
     "inverted": "if it is inverted",
@@ -112,6 +107,7 @@ CHANGES: Mapping[str, str] = {
     "turned first": "after a transpose, since it keeps the order in which numbers lie",
 }
 
+VAGUE = re.compile(r"another \w+|two other|argument of the function|argument in its place")  # where, and not what
 ANY_VALUE = re.compile(r"with a \w+ number|with another name")  # any mistake may end in another number, or name
 
 

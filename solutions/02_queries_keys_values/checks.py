@@ -177,7 +177,7 @@ def each_query_by_itself(attend: Any, draw: Inputs) -> bool:
 
 @law("project_qkv")
 def nothing_but_a_product(project_qkv: Any, draw: Inputs) -> bool:
-    """With x twice as large all three are twice as large: nothing is added, scaled to length or bent."""
+    """With x twice as large all three are twice as large, as products with a matrix are."""
     x, matrices = draw.normal(2, 3, 4), [draw.normal(4, 4) for _ in range(3)]
     pairs = zip(project_qkv(2 * x, *matrices), project_qkv(x, *matrices), strict=True)
     return all(torch.allclose(two, 2 * one, atol=1e-4) for two, one in pairs)
@@ -195,7 +195,7 @@ def each_with_its_own_matrix(project_qkv: Any, draw: Inputs) -> bool:
 
 @law("attention_scores")
 def linear_in_the_key(attention_scores: Any, draw: Inputs) -> bool:
-    """A key twice as long gets scores twice as large: neither is brought to length 1, and nothing comes after."""
+    """A key twice as long gets scores twice as large."""
     query, key = draw.normal(3, 4), draw.normal(5, 4)
     return torch.allclose(
         attention_scores(query, 2 * key), 2 * attention_scores(query, key), atol=1e-4

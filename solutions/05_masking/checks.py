@@ -360,7 +360,7 @@ def shapes_broadcast(combine_masks: Any, draw: Inputs) -> bool:
 
 @law("masked_softmax")
 def visible_weights_sum_to_one(masked_softmax: Any, draw: Inputs) -> bool:
-    """The visible weights of a row sum to 1: hidden keys are left out before softmax, and not after it."""
+    """The visible weights of a row sum to 1, as they do where hidden keys are left out before softmax."""
     scores, mask = draw.normal(3, 4), rule(draw, 3, 4)
     sums = masked_softmax(scores, mask).masked_fill(~mask, 0).sum(dim=-1)
     return torch.allclose(sums, torch.ones_like(sums), atol=1e-4)
