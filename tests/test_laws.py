@@ -53,7 +53,7 @@ def test_a_right_answer_that_breaks_a_law_is_no_right_answer_or_it_is_no_law() -
 
 def test_the_law_is_told_when_graded() -> None:
     outcomes, trials = answer(DISTANCES)
-    verdict = KEY.verdict("attention_scores", SEED, outcomes, DISTANCES, trials.run)
+    verdict = replace(KEY, laws=(LINEAR,)).verdict("attention_scores", SEED, outcomes, DISTANCES, trials.run)
     assert verdict.failure is not None
     assert verdict.failure.message.endswith(TOLD)
 

@@ -346,17 +346,6 @@ def the_network_reads_the_sum(block_class: Any, draw: Inputs) -> bool:
     return torch.allclose(after, block(x + bias), atol=1e-4)
 
 
-@law("TransformerBlock")
-def hidden_tokens(block_class: Any, draw: Inputs) -> bool:
-    """A token that the mask hides changes no other token's output: the mask reaches attention."""
-    block, x = filled(block_class(6, 3, 10), BLOCK, draw), draw.normal(2, 4, 6)
-    other = torch.cat([x[:, :3], x[:, 3:] * -2], dim=1)
-    one, two = (
-        block(t, torch.tensor([True, True, True, False]))[:, :3] for t in (x, other)
-    )
-    return torch.allclose(one, two, atol=1e-4)
-
-
 @law("DecoderBlock")
 def self_attention_takes_its_mask(block_class: Any, draw: Inputs) -> bool:
     """self_mask says what a token sees of its own sentence: with a causal one, a later token changes no earlier
@@ -377,15 +366,6 @@ def cross_attention_takes_its_mask(block_class: Any, draw: Inputs) -> bool:
     other = memory.clone()
     other[:, 2] += 3
     one, two = (block(x, m, None, mask) for m in (memory, other))
-    return torch.allclose(one, two, atol=1e-4)
-
-
-@law("DecoderBlock")
-def the_memory_is_read_whole(block_class: Any, draw: Inputs) -> bool:
-    """Without a memory_mask every token sees all of the memory, whose order does not matter."""
-    block, x = filled(block_class(6, 3, 10), DECODER, draw), draw.normal(2, 4, 6)
-    memory, causal = draw.normal(2, 5, 6), torch.ones(4, 4, dtype=torch.bool).tril()
-    one, two = (block(x, m, causal) for m in (memory, memory.flip(1)))
     return torch.allclose(one, two, atol=1e-4)
 
 
