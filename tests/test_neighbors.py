@@ -302,3 +302,8 @@ def test_the_same_function_is_another_one_wherever_it_is_called() -> None:
 
 def test_parameters_may_be_called_as_ours_are() -> None:
     assert neighbors("return g(x)", "def f(x, node, kind, new, site):")
+
+
+def test_what_stands_beside_a_name_is_copied_so_that_no_tree_holds_itself() -> None:
+    found = neighbors("return {1: y * x, 2: y * 2 * x, 3: y / x}")  # the same change at several places at once
+    assert "return {1: y / x * x, 2: y * 2 * x, 3: y / x}" in found

@@ -299,7 +299,7 @@ def as_beside(site: Site) -> Iterator[Change]:
             inner = other.func.value if is_method_call(other) else getattr(other, "left", getattr(other, "value", None))
             if isinstance(inner, ast.Name) and inner.id == node.id and inner is not node:
                 shown = site.parents[1] if is_method_call(site.parents[1]) else site.parent
-                yield site.becomes("as beside", other, shown, inner=site.code(other), name=node.id)
+                yield site.becomes("as beside", filled(other, {}), shown, inner=site.code(other), name=node.id)
 
 
 def is_method_call(node: ast.AST) -> TypeGuard[Any]:
