@@ -331,44 +331,6 @@ def only_cross_attention_reads_the_memory(block_class: Any, draw: Inputs) -> boo
     return torch.allclose(one, other, atol=1e-4)
 
 
-@law("TransformerBlock")
-def the_network_reads_the_sum(block_class: Any, draw: Inputs) -> bool:
-    """The feed-forward network takes what attention has already added to, through its own norm."""
-    block, x = filled(block_class(6, 3, 10), BLOCK, draw), draw.normal(2, 4, 6)
-    bias = draw.normal(6)
-    silence(block.attention.out_proj)
-    with torch.no_grad():
-        if block.attention.out_proj.bias is None:
-            block.attention.out_proj.bias = nn.Parameter(torch.zeros_like(bias))
-        block.attention.out_proj.bias.copy_(bias)
-        after = block(x)
-        block.attention.out_proj.bias.zero_()
-    return torch.allclose(after, block(x + bias), atol=1e-4)
-
-
-@law("DecoderBlock")
-def self_attention_takes_its_mask(block_class: Any, draw: Inputs) -> bool:
-    """self_mask says what a token sees of its own sentence: with a causal one, a later token changes no earlier
-    output.
-    """
-    block, x = filled(block_class(6, 3, 10), DECODER, draw), draw.normal(2, 4, 6)
-    memory, causal = draw.normal(2, 5, 6), torch.ones(4, 4, dtype=torch.bool).tril()
-    other = torch.cat([x[:, :3], x[:, 3:] * -2], dim=1)
-    one, two = (block(t, memory, causal)[:, :3] for t in (x, other))
-    return torch.allclose(one, two, atol=1e-4)
-
-
-@law("DecoderBlock")
-def cross_attention_takes_its_mask(block_class: Any, draw: Inputs) -> bool:
-    """memory_mask says what a token sees of the memory: what it hides there changes no output."""
-    block, x = filled(block_class(6, 3, 10), DECODER, draw), draw.normal(2, 4, 6)
-    memory, mask = draw.normal(2, 5, 6), torch.tensor([True, True, False, True, True])
-    other = memory.clone()
-    other[:, 2] += 3
-    one, two = (block(x, m, None, mask) for m in (memory, other))
-    return torch.allclose(one, two, atol=1e-4)
-
-
 @law("DecoderBlock")
 def the_memory_is_not_normalized(block_class: Any, draw: Inputs) -> bool:
     """The memory goes into cross-attention as it is: one that is ten times as large does not give the same."""

@@ -589,14 +589,6 @@ def nothing_is_lost(split_word: Any, draw: Inputs) -> bool:
 
 
 @law("GPT")
-def no_later_token(model_class: Any, draw: Inputs) -> bool:
-    """A later token changes no earlier logits: every block looks back alone."""
-    model, tokens = filled(model_class(**SIZES), draw), drawn_tokens(draw, 11, 1, 6)
-    other = torch.cat([tokens[:, :4], (tokens[:, 4:] + 1) % 11], dim=1)
-    return torch.allclose(model(tokens)[:, :4], model(other)[:, :4], atol=1e-6)
-
-
-@law("GPT")
 def places_count(model_class: Any, draw: Inputs) -> bool:
     """The same token at two places has different logits: each place adds a vector of its own."""
     logits = filled(model_class(**SIZES), draw)(torch.full((1, 4), 3))
