@@ -149,6 +149,15 @@ def test_one_infinity_is_not_the_other_in_the_same_place() -> None:
     assert not equal(swapped, right, None)
 
 
+@pytest.mark.parametrize("huge", [1e200, torch.finfo(torch.float64).max, -torch.finfo(torch.float64).max])
+def test_numbers_too_large_to_be_squared_have_places(huge: float) -> None:
+    right, moved = (Returned(torch.tensor(row, dtype=torch.float64)) for row in ([huge, 0, 0], [0, huge, 0]))
+    assert not equal(moved, right, None)
+    assert not same(fingerprint(moved), fingerprint(right))
+    assert equal(right, right, None)
+    assert same(fingerprint(right), fingerprint(right))
+
+
 def test_a_print_of_finite_numbers_is_as_short_as_before() -> None:
     assert "positions" not in fingerprint(Returned(torch.ones(2, 3)))["leaves"][""]
 
