@@ -65,8 +65,8 @@ def hostile(package: LessonPackage, right: Mapping[str, str], seed: int) -> Iter
     cheats = {path.stem: (CHEATED, path.read_text(encoding="utf-8").replace("{port}", "9")) for path in shuffled}
     while True:
         yield from {"format_3": format_3(package), "link": link, "pipe": os.mkfifo, "sparse": sparse}.items()
-        yield "outputs_in_the_file", written(changed(package, right, outputs=BUDGET.bytes // 50))
-        yield "statements", written(changed(package, right, *["a=a\n" * (BUDGET.characters // 4)] * 10))
+        yield "outputs_in_the_file", written(changed(package, right, outputs=BUDGET.bytes // 60))
+        yield "statements", written(changed(package, right, *["a=a;" * (BUDGET.characters // 4)] * 10))
         yield from answers(ANSWERS, package, right)
         for name, source in FIRST_CELLS.items():
             yield name, written(changed(package, right, source))
@@ -99,7 +99,7 @@ def written(notebook: Notebook) -> Write:
 
 def format_3(package: LessonPackage) -> Write:
     """Return what writes a notebook in a format of 2015, with as many outputs as fit, which took gigabytes to read."""
-    sheets = [{"cells": changed(package, {}, outputs=BUDGET.bytes // 50)["cells"]}]
+    sheets = [{"cells": changed(package, {}, outputs=BUDGET.bytes // 60)["cells"]}]
     return written({"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": sheets})
 
 
