@@ -21,7 +21,7 @@ from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
 from .target import Target
 from .trace import TRACED_DTYPES, first_special, marked
-from .trial import NO_TIME_LEFT, TOO_LONG
+from .trial import NO_TIME_LEFT
 from .tried import Tried
 from .values import Lost, Outcome, Raised, Returned
 
@@ -249,14 +249,10 @@ def broken_laws(laws: Mapping[str, Outcome]) -> list[str]:
 
 
 def laws_told(laws: Mapping[str, Outcome]) -> str:
-    """Say which laws do not hold; of none, where one holds, which one is asked in vain; '' for nothing to say."""
-    if broken := broken_laws(laws)[:MOST_LAWS]:
-        kind, said = "law" if len(broken) == 1 else "laws", broken
-    else:
-        holds = any(isinstance(outcome, Returned) and outcome.tree is True for outcome in laws.values())
-        stopped = [law for law, outcome in laws.items() if isinstance(outcome, Raised) and outcome != TOO_LONG]
-        kind, said = "law stopped", stopped[:1] if holds else []
-    return ANSWERS[kind].format(law=" ".join(f"“{law}”" for law in said)) if said else ""
+    """Say which laws do not hold; '' for none. An answer that stops with an error where one is asked breaks none."""
+    broken = broken_laws(laws)[:MOST_LAWS]
+    kind = "law" if len(broken) == 1 else "laws"
+    return ANSWERS[kind].format(law=" ".join(f"“{law}”" for law in broken)) if broken else ""
 
 
 def has_new_nan(mine: Fingerprint, right: Fingerprint) -> bool:

@@ -35,7 +35,6 @@ ANSWERS: Mapping[str, str] = {
     "passes": "every check passes",
     "law": "Every right answer obeys this law, and yours breaks it: {law}",
     "laws": "Every right answer obeys these laws, and yours breaks them: {law}",
-    "law stopped": "Every right answer obeys this law, and yours stops with an error where it is asked: {law}",
     "two": "With two changes,",
 }
 
