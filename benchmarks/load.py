@@ -9,13 +9,13 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +33,8 @@ from autograder.paths import CONFIG_NAME, Course, Lesson, find_course
 
 from .__main__ import measured
 from .classes import Classes
+from .hostile import Write, hostile
 
-CHEATS = sorted((Path(__file__).parent.parent / "tests" / "hostile" / "cheats").glob("*.py"))
 BROKEN = ("{", "[]", '{"cells": []}')
 LESSON, SEED, EVERY, KILLS = "02_queries_keys_values", 11, 20, 10
 LIMITS = (
@@ -45,32 +45,31 @@ MOMENT = 0.5  # seconds, a few submissions long
 Found = dict[str, dict[str, Any]]
 
 
-def class_of(course: Course, lesson: Lesson, size: int) -> Iterator[tuple[str, str]]:
-    """Yield students with what they hand in: the class of `classes`, in which every so many is hostile or broken."""
+def class_of(course: Course, lesson: Lesson, size: int, every: int) -> Iterator[tuple[str, Write]]:
+    """Yield students with how they hand in: the class of `classes`, in which every so many is hostile or broken."""
     package, right = package_of(lesson), solutions(read_lesson(lesson))
-    hostile = [path.read_text(encoding="utf-8").replace("{port}", "9") for path in CHEATS]
+    kinds = hostile(package, right, SEED)
     for number, (student, edits) in enumerate(Classes(course, lesson).edits(size)):
-        turn, odd = divmod(number, EVERY)
+        turn, odd = divmod(number, every)
         if odd:
-            yield f"honest_{student}", notebook_text(submission(package, edits))
+            text = notebook_text(submission(package, edits))
+            yield f"honest_{student}", partial(Path.write_text, data=text, encoding="utf-8")
         elif turn % 5 == 4:
-            yield f"broken_{student}", BROKEN[turn % len(BROKEN)]
+            yield f"broken_{student}", partial(Path.write_text, data=BROKEN[turn // 5 % len(BROKEN)])
         else:
-            yield (
-                f"hostile_{student}",
-                notebook_text(submission(package, {**right, "attend": hostile[turn % len(hostile)]})),
-            )
+            kind, write = next(kinds)
+            yield f"hostile_{kind}_{student}", write
 
 
-def make_course(course: Course, name: str, size: int, root: Path) -> Course:
+def make_course(course: Course, name: str, size: int, every: int, root: Path) -> Course:
     """Make a course with such a class, and shorter limits than usual, since some of it never ends."""
     made = Course(Classes(course, course.lesson(name)).ours(0, root))
     with (root / CONFIG_NAME).open("a", encoding="utf-8") as config:
         config.write(LIMITS)
-    for student, text in class_of(course, course.lesson(name), size):
+    for student, write in class_of(course, course.lesson(name), size, every):
         path = made.submission(made.lesson(name), student)
         path.parent.mkdir(parents=True)
-        path.write_text(text, encoding="utf-8")
+        write(path)
     return made
 
 
@@ -146,25 +145,26 @@ def main() -> int:
     """Grade, compare, kill, compare again."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
     options.add_argument("--size", type=int, default=600, help="how many hand in")
+    options.add_argument("--lesson", default=LESSON, help="what they hand in")
+    options.add_argument("--every", type=int, default=EVERY, help="one in how many is hostile or broken")
     options.add_argument("--jobs", type=int, default=2, help="how many are graded at a time")
     options.add_argument("--kills", type=int, default=KILLS, help="how often grading is killed")
     chosen, course = options.parse_args(), find_course()
+    name: str = chosen.lesson
     with tempfile.TemporaryDirectory() as folder:
-        quiet = make_course(course, LESSON, chosen.size, Path(folder) / "quiet")
-        disturbed = Course(Path(shutil.copytree(quiet.root, Path(folder) / "disturbed")))
+        quiet = make_course(course, name, chosen.size, chosen.every, Path(folder) / "quiet")
+        disturbed = Course(Path(folder) / "disturbed")
+        subprocess.run(["cp", "-a", quiet.root, disturbed.root], check=True)  # pipes and links, too
         run = measured(
-            lambda: subprocess.run(command(LESSON, chosen.jobs), cwd=quiet.root, capture_output=True, check=False)
+            lambda: subprocess.run(command(name, chosen.jobs), cwd=quiet.root, capture_output=True, check=False)
         )
-        found = found_in(quiet, quiet.lesson(LESSON))
+        found = found_in(quiet, quiet.lesson(name))
         kinds = {kind: sum(s.startswith(kind) for s in found) for kind in ("honest", "hostile", "broken")}
-        print(
-            f"{chosen.size} handed in, graded {kinds}: {run.seconds:.0f} s",
-            flush=True,
-        )
-        differ = alone(quiet, quiet.lesson(LESSON), found)
+        print(f"{chosen.size} handed in, graded {kinds}: {run.seconds:.0f} s", flush=True)
+        differ = alone(quiet, quiet.lesson(name), found)
         print(f"honest ones that fare other than alone: {differ or 'none'}", flush=True)
-        counts = killed_again_and_again(disturbed, LESSON, chosen.jobs, chosen.kills)
-        again = found_in(disturbed, disturbed.lesson(LESSON))
+        counts = killed_again_and_again(disturbed, name, chosen.jobs, chosen.kills)
+        again = found_in(disturbed, disturbed.lesson(name))
         lost = unsettled(found, again)
         print(f"killed when {counts} were graded; rows that differ in the end: {lost or 'none'}", flush=True)
         rest = sorted(student for student in found.keys() | again.keys() if found.get(student) != again.get(student))

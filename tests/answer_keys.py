@@ -31,7 +31,8 @@ def rights_of(lesson: str, seed: int) -> ReferenceOutcomes:
 def released(lesson: str) -> ReleasedChecks:
     """Return what a student has, whose fingerprints take seconds to calculate."""
     key = key_of(lesson)
-    return ReleasedChecks(key.visible, json.loads(json.dumps(key.fingerprints()))["exercises"], key.shortcuts)
+    known = json.loads(json.dumps(key.fingerprints()))["exercises"]
+    return ReleasedChecks(key.visible, known, key.shortcuts, key.laws)
 
 
 def defined_in_a_cell(source: str, names: dict[str, Any], name: str) -> Any:

@@ -1,7 +1,9 @@
 """A student's browser on the hub: the lesson, Assignment List, the start page and the feedback, by mouse and keys."""
 
+import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
@@ -10,6 +12,8 @@ from .hub_server import User
 from .waiting import wait_until
 
 START_PAGE = "attention-lessons/notebooks/index.ipynb"
+THEMES = Path(".jupyter/lab/user-settings/@jupyterlab/apputils-extension/themes.jupyterlab-settings")
+THEME_MILLISECONDS = 2000  # JupyterLab loads its other theme; only a picture depends on it
 
 
 def signed_in(browser: Browser, address: str, name: str) -> Page:
@@ -75,6 +79,20 @@ class Desk:
         viewer = self.page.frame_locator(".jp-HTMLViewer iframe")
         viewer.get_by_role("table").first.wait_for()
         return viewer
+
+
+def follow_the_browsers_colors(home: Path) -> None:
+    """Have JupyterLab be dark where the browser is."""
+    (home / THEMES).parent.mkdir(parents=True, exist_ok=True)
+    (home / THEMES).write_text(json.dumps({"adaptive-theme": True}))
+
+
+def photograph(page: Page, folder: Path, name: str) -> None:
+    """Keep a picture of what is on the screen, light and dark."""
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(THEME_MILLISECONDS)
+        page.screenshot(path=str(folder / f"{name}-{scheme}.png"))
 
 
 def seconds_until(done: Callable[[], object]) -> float:

@@ -9,6 +9,7 @@ import threading
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
@@ -508,6 +509,23 @@ def test_the_page_knows_exercises_by_number_and_when_a_lesson_is_due_now(scratch
     assert due() == "due Tue 1 Dec 2026, 12:00 UTC"
     configure(scratch, "c.HandIn.due = (\n")
     assert due() == ""
+
+
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader 0.9.6 adds to sessions late
+def test_the_page_knows_when_work_arrived_and_whose_is_due_at_another_time(scratch: Course) -> None:
+    service = BoardService(BoardStore.of(scratch), scratch)
+    assert service.handed_in(LESSON, 2e9) == {}  # there is no gradebook yet
+    register(scratch, scratch.lesson(LESSON))
+    with open_gradebook(scratch) as gradebook:
+        for name, minute in (("ada", 0), ("bob", 30)):
+            gradebook.add_student(name)
+            gradebook.add_submission(LESSON, name, timestamp=datetime(2026, 11, 30, 12, minute))
+    configure(scratch, "c.HandIn.time_zone = 'Europe/Berlin'\nc.HandIn.extensions = {'bob': '2026-12-02 12:00'}\n")
+    bobs = "due Wed 2 Dec 2026, 12:00 CET"
+    before = datetime(2026, 11, 30, 12, 15, tzinfo=UTC).timestamp()
+    assert service.handed_in(LESSON, before) == {"ada": "Mon 30 Nov 2026, 13:00 CET", "bob": bobs}
+    state = json.loads(service.state(LESSON, 2e9))
+    assert [one["handed_in"] for one in state["students"]][1] == f"Mon 30 Nov 2026, 13:30 CET, {bobs}"
 
 
 def test_a_lesson_that_is_built_anew_is_known_at_once(scratch: Course) -> None:

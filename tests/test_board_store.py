@@ -152,6 +152,14 @@ def test_a_courses_board_is_in_its_gradebook_with_its_students(scratch: Course, 
     assert capsys.readouterr().out == "Nothing is known about ada on the board or of attempts.\n"
 
 
+def test_a_lab_after_which_nobody_has_handed_in_has_a_report(scratch: Course, monkeypatch, capsys) -> None:
+    BoardStore.of(scratch).add([told(1)])
+    monkeypatch.chdir(scratch.root)
+    assert main(["report"]) == 0
+    page, _ = (scratch.root / line for line in capsys.readouterr().out.splitlines())
+    assert "Messages that helped" in page.read_text()
+
+
 @pytest.mark.parametrize("name", ["..", "", ".", "/", "bob/..", "../../x", "bob/02"])
 def test_only_a_students_own_folder_is_deleted(scratch: Course, name: str) -> None:
     write_attempts(scratch, scratch.lesson(LESSON), "bob", Attempt("one"))

@@ -129,6 +129,13 @@ def test_a_rubrics_line_gives_its_points_and_writes_the_comment(page: Page) -> N
     expect(answer.locator("input.score")).to_have_value(str(int(points) + 1))
 
 
+def test_a_key_leads_to_the_same_question_of_the_next_submission(page: Page) -> None:
+    shown = page.url.partition("?")[0]
+    page.locator("input.score").last.focus()
+    page.keyboard.press("Control+Period")
+    page.wait_for_url(lambda address: address.partition("?")[0] != shown)
+
+
 def test_feedback_is_made_and_shows_no_rubric(page: Page, formgrader: str, handed_in: Course, package) -> None:
     page.goto(f"{formgrader}/manage_submissions/{LESSON}")
     for student in STUDENTS:

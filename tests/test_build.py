@@ -4,6 +4,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from autograder.authoring import build as building
 from autograder.authoring import manifest
@@ -114,6 +115,13 @@ def test_a_build_that_cannot_write_the_release_has_written_nothing(scratch: Cour
             build(lesson)
     assert contents(lesson) == before
     build(lesson)
+
+
+def test_a_progress_bar_is_no_output_of_a_lesson() -> None:
+    bar, number = "  0%|          | 0/3600 [00:00<?, ?it/s]", "50% right"
+    shown = [new_output("display_data", {"text/plain": text}) for text in (bar, number)]
+    (cell,) = tidy(new_notebook(cells=[new_code_cell("train()", outputs=shown)])).cells
+    assert [output.data["text/plain"] for output in cell.outputs] == [number]
 
 
 def test_students_get_what_nbgrader_would_make_of_its_source(classroom: Course, rebuilt) -> None:

@@ -52,7 +52,6 @@ def test_every_explainer_that_applies_can_be_asked() -> None:
     case = Case(case.targets, case.outcomes, 0, {"sideways": "It lies on its side."})
     assert [rule for rule, _ in explanations(case)] == [
         "known_mistake",
-        "known_mistake_among_others",
         "what_is_there",
     ]
 
@@ -148,26 +147,6 @@ def test_what_an_author_leaves_open_gives_way_to_a_proof() -> None:
     proof = "Without `.mT` in line 2, every check passes."
     verdict = judge("task", [known], [Returned(RIGHT.tree.mT)], words, search=lambda: Seen(repair=proof))
     assert verdict.failure.message == f"It lies on its side. {proof}"
-
-
-FLOAT32_AND_ONE_PLACE_LEFT = """
-def induction_score(weights, period):
-    total, count = torch.zeros(weights.size(1)), 0
-    for b, p in enumerate(period.tolist()):
-        for i in range(p, weights.size(-1)):
-            total, count = total + weights[b, :, i, i - p].float(), count + 1
-    return total / count
-"""
-
-
-def test_of_two_mistakes_both_are_told() -> None:
-    key, exercise, cell = key_of("09_train_and_look_inside"), "induction_score", FLOAT32_AND_ONE_PLACE_LEFT
-    names = {**key.reference, exercise: key.define(cell, exercise)}
-    outcomes = [check.values(names[exercise], SEED) for check in key.checks_of(exercise)]
-    failure = key.verdict(exercise, SEED, outcomes, cell, Trials(names, exercise, 20.0).run).failure
-    assert (failure.rule, failure.mistake) == ("known_mistake_beside_an_edit", "the_occurrence_itself")
-    assert key.messages(exercise)["the_occurrence_itself"] in failure.message
-    assert "float32" in failure.detail
 
 
 PLAIN_NUMBERS = """

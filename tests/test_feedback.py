@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from nbconvert import HTMLExporter
 from nbformat.v4 import new_markdown_cell, new_notebook
@@ -42,6 +43,7 @@ from autograder.errors import CourseError
 from autograder.grading.grade import RECORD
 from autograder.paths import Course, Lesson
 
+from .browser import chromium, needs_chromium
 from .conftest import LESSON, OVER_QUERIES, copy_course
 
 
@@ -245,3 +247,15 @@ def test_the_time_of_other_threads_is_not_a_pages() -> None:
     with at_most(0.1):
         (other := threading.Thread(target=busy)).start()
         other.join()
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_a_page_can_be_read_in_the_dark_and_on_a_telephone(reported: Course) -> None:
+    with chromium() as opened:
+        opened.emulate_media(color_scheme="dark")
+        opened.set_viewport_size({"width": 390, "height": 800})
+        opened.goto(reported.feedback_page(reported.lesson(LESSON), "two_mistakes").as_uri())
+        assert opened.evaluate("document.documentElement.scrollWidth") <= 390
+        found = Axe().run(opened).response["violations"]
+    assert [node["html"] for each in found if each["id"] == "color-contrast" for node in each["nodes"]] == []

@@ -116,7 +116,7 @@ def test_a_trial_is_worth_no_point(package: LessonPackage, monkeypatch: pytest.M
     monkeypatch.setattr(check_runner, "MOST_TRIALS", 0)
     without, _ = told_about(package, source)
     assert with_trials["points"] == without["points"] < with_trials["of"]
-    assert (with_trials["rule"] == "repair") == (source == RIGHT_IN_TRIALS)  # it can lie about its own reason
+    assert with_trials["rule"] != "repair"
 
 
 def test_what_a_trial_prints_is_not_shown(package: LessonPackage) -> None:

@@ -231,6 +231,11 @@ def test_a_way_round_stops_an_exercises_code(code: str, word: str) -> None:
             "def attend(q):\n    global __builtins__\n    match {'a': print}:\n        case {**__builtins__}: pass",
             "__builtins__",
         ),
+        (
+            "import typing, operator\ndef attend(q):\n    of_type = map(typing.get_origin, [typing.Type[int]])\n"
+            "    return [*map(operator.getitem, of_type, [int])][0]('X', (), {})",
+            "type",
+        ),
         ("from collections import UserString", "collections.UserString"),
         ("import random\nfound = {'f': random}\ndef attend(q): return found['f']._inst", "random._inst"),
     ],

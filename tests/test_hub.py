@@ -29,7 +29,7 @@ from . import handing_in
 from .accounts import accounts, acting_as, needs_accounts
 from .browser import chromium, needs_chromium
 from .conftest import LESSON, OVER_QUERIES, copy_course, needs_sandbox
-from .hub_desk import START_PAGE, Desk, seconds_until, signed_in
+from .hub_desk import START_PAGE, Desk, follow_the_browsers_colors, photograph, seconds_until, signed_in
 from .hub_server import (
     ASSISTANT,
     ROOT,
@@ -297,7 +297,17 @@ def board(browser: Browser, users: Users) -> Page:
 
 
 @pytest.fixture(scope="module")
-def desk(browser: Browser, served: Users) -> Desk:
+def pictures() -> Path:
+    """Where pictures of the walk stay, to be looked at."""
+    folder = ROOT / "build" / "walk"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def desk(browser: Browser, served: Users, places: Places) -> Desk:
+    with acting_as(places.people["bob"]):
+        follow_the_browsers_colors(places.home("bob"))
     return Desk(browser, served["bob"], NOTEBOOK)
 
 
@@ -310,20 +320,24 @@ def look(board: Page, student: User, exercise: str, state: str) -> None:
 
 
 @needs_chromium
-def test_a_wrong_answer_is_stuck_on_the_teachers_page(desk: Desk, board: Page, served, package) -> None:
+def test_a_wrong_answer_is_stuck_on_the_teachers_page(desk: Desk, board: Page, served, package, pictures) -> None:
     (wrong,) = (m for m in package.key.mistakes_of("attend") if m.name == "softmax_over_queries")
     desk.open()
     cell = desk.check("attend", wrong.source, times=4)  # before the first, nobody has agreed to anything
     cell.get_by_text(OVER_QUERIES).first.wait_for()
+    photograph(desk.page, pictures, "1-wrong-answer")
     look(board, served["bob"], "attend", "! stuck")
     board.locator("summary", has_text=f"1 × {OVER_QUERIES}").click()
+    photograph(board, pictures, "2-stuck-on-the-board")
     assert board.locator("details[open] .names").text_content() == served["bob"].name
 
 
 @needs_chromium
-def test_the_right_answer_is_on_the_teachers_page(desk: Desk, board: Page, served, right) -> None:
+def test_the_right_answer_is_on_the_teachers_page(desk: Desk, board: Page, served, right, pictures) -> None:
     desk.check("attend", right["attend"]).get_by_text("✓ attend:").first.wait_for()
+    photograph(desk.page, pictures, "3-right-answer")
     look(board, served["bob"], "attend", "✓ passed")
+    photograph(board, pictures, "4-passed-on-the-board")
     mine = 'from autograder import sharing\nsharing("show")'
     assert served["bob"].run(START_PAGE, [mine])[0].count("attend: softmax_over_queries") >= 3
 
@@ -340,18 +354,21 @@ def hand_in_and_fetch(desk: Desk, places: Places, clone: Course, bob: User, atte
 
 
 @needs_chromium
-def test_what_is_submitted_comes_back_graded(desk: Desk, places, clone, served) -> None:
+def test_what_is_submitted_comes_back_graded(desk: Desk, places, clone, served, pictures) -> None:
     hand_in_and_fetch(desk, places, clone, served["bob"], attempt=2)
+    photograph(desk.page, pictures, "5-submitted-and-fetched")
     shown = desk.start_page()
     shown.get_by_text("Attempt 2. It counts, being the best so far.").first.wait_for()
+    photograph(desk.page, pictures, "6-start-page")
     page = desk.feedback()
+    photograph(desk.page, pictures, "7-feedback")
     assert page.get_by_role("row", name=re.compile("2.3 attend")).first.inner_text().endswith("all checks passed")
     sizes = {page.locator(part).first.evaluate("part => getComputedStyle(part).fontSize") for part in ("p", "td")}
     assert len(sizes) == 1
 
 
 @needs_chromium
-def test_a_better_answer_gets_a_better_grade(desk: Desk, board, places, clone, served, right) -> None:
+def test_a_better_answer_gets_a_better_grade(desk: Desk, board, places, clone, served, right, pictures) -> None:
     desk.open()
     for exercise, code in right.items():
         desk.check(exercise, code)
@@ -359,6 +376,7 @@ def test_a_better_answer_gets_a_better_grade(desk: Desk, board, places, clone, s
     hand_in_and_fetch(desk, places, clone, served["bob"], attempt=3)
     desk.start_page().get_by_text("Attempt 3. It counts, being the best so far.").first.wait_for()
     desk.feedback()
+    photograph(desk.page, pictures, "8-better-grade")
     points = [a.points for a in graded_attempts(read_attempts(clone, clone.lesson(LESSON), served["bob"].name))]
     assert points == sorted(set(points))
 

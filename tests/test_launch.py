@@ -141,3 +141,8 @@ def test_elsewhere_there_is_no_sandbox(platform: str, machine: str, monkeypatch)
         assert platform in launch.unavailable_reason() or machine in launch.unavailable_reason()
     finally:
         launch.unavailable_reason.cache_clear()
+
+
+def test_of_what_students_have_the_answers_prints_alone_are_not_beside_a_submission(course: Course, package) -> None:
+    released = {path.name for path in course.lesson(LESSON).released_dir.iterdir() if path.is_file()}
+    assert released - package.files.keys() == {f"{LESSON}.ipynb", "fingerprints.json"}

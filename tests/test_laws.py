@@ -9,9 +9,9 @@ from autograder.judging.case import Case, Seen
 from autograder.judging.check import Law
 from autograder.judging.diagnose import explain
 from autograder.judging.inputs import PUBLIC_SEED
-from autograder.judging.repairs import first_broken
+from autograder.judging.repairs import laws_told
 from autograder.judging.sentences import ANSWERS
-from autograder.judging.trial import TOO_LONG, Trials
+from autograder.judging.trial import Trials
 from autograder.judging.values import Lost, Outcome, Raised, Returned
 from autograder.paths import find_course
 from autograder.student.repairing import search_in_copy
@@ -25,7 +25,7 @@ def attention_scores(query, key):
     return -0.5 * (query.unsqueeze(-2) - key.unsqueeze(-3)).pow(2).sum(dim=-1)
 """
 LINEAR = next(law for law in KEY.laws if law.name == "linear_in_the_query")
-TOLD = ANSWERS["law"].format(law=LINEAR.title)
+TOLD = ANSWERS["law"].format(law=f"“{LINEAR.title}”")
 
 
 def answer(cell: str) -> tuple[list[Outcome], Trials]:
@@ -53,7 +53,7 @@ def test_a_right_answer_that_breaks_a_law_is_no_right_answer_or_it_is_no_law() -
 
 def test_the_law_is_told_when_graded() -> None:
     outcomes, trials = answer(DISTANCES)
-    verdict = KEY.verdict("attention_scores", SEED, outcomes, DISTANCES, trials.run)
+    verdict = replace(KEY, laws=(LINEAR,)).verdict("attention_scores", SEED, outcomes, DISTANCES, trials.run)
     assert verdict.failure is not None
     assert verdict.failure.message.endswith(TOLD)
 
@@ -67,7 +67,7 @@ def test_the_law_is_told_at_home() -> None:
     assert search_in_copy(DISTANCES, checks, targets, outcomes, names, (), [LINEAR]).law == TOLD
 
 
-def test_no_law_is_told_beside_a_proof_or_of_what_takes_too_long() -> None:
+def test_no_law_is_told_beside_a_proof_that_says_what_to_do_or_of_what_takes_too_long() -> None:
     case = Case(KEY.targets("attention_scores", SEED), [Returned(0.0)] * len(KEY.checks_of("attention_scores")), 0)
     proved = Seen(repair="Without `x` in line 2, every check passes.", law=TOLD)
 
@@ -75,12 +75,17 @@ def test_no_law_is_told_beside_a_proof_or_of_what_takes_too_long() -> None:
         return explain(replace(case, search=lambda: seen)).message
 
     assert TOLD in message(case, Seen(law=TOLD))
+    assert TOLD in message(case, Seen(repair="Line 2, `x`: with another function, every check passes.", law=TOLD))
     assert TOLD not in message(case, proved)
     assert TOLD not in message(replace(case, outcomes=[Lost("It took too long.")] * len(case.outcomes)), Seen(law=TOLD))
 
 
-def test_an_error_breaks_a_law_only_where_another_one_holds() -> None:
-    error = Raised("TypeError", "")
-    assert first_broken({"one": error}) == first_broken({"one": TOO_LONG, "two": Returned(True)}) == ""
-    assert first_broken({"one": error, "two": Returned(True)}) == "one"
-    assert first_broken({"one": error, "two": Returned(True), "three": Returned(False)}) == "three"
+def test_an_error_breaks_no_law() -> None:
+    error, yes, no = Raised("TypeError", ""), Returned(True), Returned(False)
+    assert laws_told({"one": error}) == laws_told({"one": error, "two": yes}) == ""
+    assert laws_told({"one": error, "two": yes, "three": no}) == ANSWERS["law"].format(law="“three”")
+
+
+def test_two_laws_are_told_where_more_are_broken() -> None:
+    told = laws_told(dict.fromkeys(("one", "two", "three"), Returned(False)))
+    assert told == ANSWERS["laws"].format(law="“one” “two”")

@@ -20,6 +20,7 @@ from autograder.classroom.plain_files import (
 )
 from autograder.classroom.report import make_report
 from autograder.classroom.run import StudentResult, closing_table, grade_lesson
+from autograder.classroom.submissions import MOST_BESIDE, SECRET, TIMESTAMP, files_beside
 from autograder.errors import SubmissionError
 from autograder.paths import Course
 
@@ -156,6 +157,16 @@ def test_nothing_that_lies_there_ends_a_run_for_the_others(scratch: Course, hand
     assert all(line.isprintable() for line in feedback.lines())
     page, _ = make_report(scratch, lesson)
     assert "larger than 5 MB" in page.read_text()
+
+
+def test_what_lies_beside_a_submission_is_a_plain_file_or_left_out(scratch: Course, hand_in) -> None:
+    """A notice about a refused submission goes by the secret beside it: a link would send it by somebody else's."""
+    lesson, path = scratch.lesson(LESSON), hand_in(scratch, "mallory", {})
+    hand_in(scratch, "bob", {}).with_name(SECRET).write_text("bob's")
+    path.with_name(SECRET).symlink_to(f"../../bob/{LESSON}/{SECRET}")
+    path.with_name(TIMESTAMP).write_text("2026-11-01 00:00:00 UTC" + " " * MOST_BESIDE)
+    assert list(files_beside(scratch, lesson, "mallory")) == [path.name]
+    assert list(files_beside(scratch, lesson, "bob")) == [path.name, SECRET]
 
 
 def test_a_graded_notebook_with_such_a_name_gets_a_line_in_place_of_a_page(scratch: Course) -> None:

@@ -1,6 +1,6 @@
 """A repair: what the student's own code passes with. It is run, it says the line, and not what to write instead."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -19,7 +19,14 @@ from autograder.judging.values import Outcome, Returned
 from .answer_keys import key_of
 
 
-def repair(lesson: str, exercise: str, cell: str, seconds: float = 20.0, needed: Sequence[str] = ()) -> Repair | None:
+def repair(
+    lesson: str,
+    exercise: str,
+    cell: str,
+    seconds: float = 20.0,
+    needed: Sequence[str] = (),
+    laws: Mapping[str, Outcome] = {},
+) -> Repair | None:
     """Look for a repair with the visible checks, as at home but with time enough on a busy computer."""
     key = key_of(lesson)
     checks = [check for check in key.visible if check.exercise == exercise]
@@ -32,7 +39,7 @@ def repair(lesson: str, exercise: str, cell: str, seconds: float = 20.0, needed:
     def run(source: str, i: int) -> Any:
         return checks[i].summarize(trials.run(source, checks[i], PUBLIC_SEED))
 
-    found = list(Search(cell, targets, outcomes, run, needed=needed).repairs())
+    found = list(Search(cell, targets, outcomes, run, needed=needed, laws=lambda source: laws).repairs())
     return found[-1] if found else None
 
 
@@ -309,3 +316,8 @@ def test_code_with_neighbors_without_end_is_not_read_without_end(monkeypatch) ->
     target = Target("c", "C.", 1, fingerprint(right), {}, None, right)
     assert list(Search(text, [target], [wrong], lambda source, i: wrong).repairs()) == []
     assert 100 < len(read) < MOST_READ / 1000
+
+
+def test_an_edit_that_breaks_a_law_is_no_repair() -> None:
+    assert repair("02_queries_keys_values", "attend", WITHOUT_AN_AXIS, laws={"one": Returned(True)})
+    assert not repair("02_queries_keys_values", "attend", WITHOUT_AN_AXIS, laws={"one": Returned(False)})

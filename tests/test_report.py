@@ -2,9 +2,15 @@
 
 import csv
 import re
+from dataclasses import replace
+from datetime import datetime
+
+from traitlets.config import Config
 
 from autograder.classroom.board_state import Helped
-from autograder.classroom.report import exercises_of, html_of, make_report, read_class
+from autograder.classroom.gradebook import open_gradebook, scores_by_student
+from autograder.classroom.report import exercises_of, html_of, make_report, read_class, read_student, write_csv
+from autograder.classroom.rules import rules_of
 from autograder.paths import Course
 
 from .conftest import LESSON
@@ -57,3 +63,15 @@ def test_the_page_says_which_messages_helped(reported: Course, key) -> None:
     assert key.messages("attend")["softmax_over_queries"].split(".")[0] in row
     assert "1 (100%)" in html
     assert "gone" not in html
+
+
+def test_the_report_says_when_something_arrived_in_the_courses_own_time(reported: Course, key, tmp_path) -> None:
+    lesson, rules = reported.lesson(LESSON), rules_of(Config(HandIn={"time_zone": "Europe/Berlin"}), LESSON)
+    with open_gradebook(reported) as gradebook:
+        score = scores_by_student(gradebook, LESSON)["right_101"]
+    late = replace(score, timestamp=datetime(2026, 12, 1, 11, 30), seconds_late=3600.0)
+    student = read_student(reported, lesson, "right_101", late, {}, rules)
+    assert "<td>Tue 1 Dec 2026, 12:30 CET, 1 hour late</td>" in html_of(lesson, key, [student], [])
+    write_csv(tmp_path / "report.csv", [], [student])
+    (row,) = csv.DictReader((tmp_path / "report.csv").read_text(encoding="utf-8").splitlines())
+    assert (row["handed in"], row["late"]) == ("Tue 1 Dec 2026, 12:30 CET", "1 hour")

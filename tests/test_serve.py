@@ -14,7 +14,7 @@ from errno import EACCES, EAGAIN, ENOSPC, ESTALE
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from signal import SIG_DFL, SIGTERM, signal
+from signal import SIGINT, SIGTERM, getsignal, raise_signal, signal
 from threading import Event
 from types import SimpleNamespace
 from zoneinfo import ZoneInfo
@@ -600,7 +600,18 @@ def test_what_ran_when_the_service_ended_runs_alone_after_the_others(reader: Han
     assert reader.waiting == 1
 
 
-def test_whoever_stops_the_service_takes_nothing_from_anybody(reader: HandInService, exchange, monkeypatch) -> None:
+@pytest.fixture
+def handlers() -> Iterator[None]:
+    """What signals do, as before once the test is over."""
+    before = {number: getsignal(number) for number in (SIGTERM, SIGINT)}
+    yield
+    for number, handler in before.items():
+        signal(number, handler)
+
+
+def test_whoever_stops_the_service_takes_nothing_from_anybody(
+    reader: HandInService, exchange, monkeypatch, handlers
+) -> None:
     hand_in(exchange, "ada", "{}")
     (folder,) = reader.exchange.inbound.iterdir()
     begun = []
@@ -613,11 +624,25 @@ def test_whoever_stops_the_service_takes_nothing_from_anybody(reader: HandInServ
         os.kill(os.getpid(), SIGTERM)
 
     monkeypatch.setattr(HandInService, "work", stop)
-    before = signal(SIGTERM, SIG_DFL)
     with pytest.raises(SystemExit):
         COMMANDS["serve"](reader.course, Namespace(jobs=1, allow_unsandboxed=True))
-    signal(SIGTERM, before)
     assert (begun, Begun(reader.course).ended_one(folder.name)) == ([True], False)
+
+
+@pytest.mark.parametrize(("number", "raised"), [(SIGTERM, SystemExit), (SIGINT, KeyboardInterrupt)])
+def test_a_service_ends_also_where_nbgrader_swallows_what_a_signal_raises(
+    scratch, monkeypatch, handlers, number, raised
+) -> None:
+    turns = []
+
+    def making_a_page(service: HandInService) -> None:
+        turns.append(service)
+        assert len(turns) == 1
+        with suppress(raised):
+            raise_signal(number)
+
+    monkeypatch.setattr(HandInService, "work", making_a_page)
+    assert COMMANDS["serve"](scratch, Namespace(jobs=1, allow_unsandboxed=True)) == 0
 
 
 @pytest.mark.parametrize(("succeeded", "counted"), [(True, False), (False, True)])

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.compare import equal
-from autograder.judging.fingerprint import GRADING_SLACK, TOLERANCES, fingerprint, same
+from autograder.judging.fingerprint import GRADING_SLACK, TOLERANCES, fingerprint, same, vectors
 from autograder.judging.inputs import PUBLIC_SEED
 from autograder.judging.target import Target
 from autograder.judging.values import Returned
@@ -147,6 +147,28 @@ def test_one_infinity_is_not_the_other_in_the_same_place() -> None:
     right, swapped = (Returned(torch.tensor(row)) for row in ([INF, -INF], [-INF, INF]))
     assert not same(fingerprint(swapped), fingerprint(right))
     assert not equal(swapped, right, None)
+
+
+def test_grading_looks_at_places_and_not_at_their_product() -> None:
+    """Among so many pairs of places there are two whose products agree by chance, and who looks for them finds them."""
+    first, second = torch.triu_indices(400, 400, 1)
+    products, order = (vectors(400)[0][first] + vectors(400)[0][second]).sort()
+    alike = order[int(products.diff().argmin()) :][:2]
+    right, moved = (
+        Returned(torch.zeros(400, dtype=torch.float64).index_fill(0, torch.stack([first[n], second[n]]), -INF))
+        for n in alike
+    )
+    assert same(fingerprint(moved), fingerprint(right))
+    assert not equal(moved, right, None)
+
+
+@pytest.mark.parametrize("huge", [1e200, torch.finfo(torch.float64).max, -torch.finfo(torch.float64).max])
+def test_numbers_too_large_to_be_squared_have_places(huge: float) -> None:
+    right, moved = (Returned(torch.tensor(row, dtype=torch.float64)) for row in ([huge, 0, 0], [0, huge, 0]))
+    assert not equal(moved, right, None)
+    assert not same(fingerprint(moved), fingerprint(right))
+    assert equal(right, right, None)
+    assert same(fingerprint(right), fingerprint(right))
 
 
 def test_a_print_of_finite_numbers_is_as_short_as_before() -> None:

@@ -1,6 +1,7 @@
 """Points for an exercise that forbids something depend on what it runs by itself, not on what other cells do."""
 
 import ast
+from collections.abc import Iterator
 
 import nbformat
 import pytest
@@ -88,6 +89,22 @@ def test_the_notebooks_own_processes_have_ended_by_then(monkeypatch: pytest.Monk
         monkeypatch.setattr(owner, name, lambda *given, n=name, r=real: (events.append(n), r(*given))[1])
     assert said_of(RIGHT) == (4, "")
     assert events[:2] == ["close_all", "outcomes"]
+
+
+@needs_sandbox
+def test_a_process_that_cannot_be_copied_is_replaced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, opened = Witness._sessions, []
+
+    def sessions(witness: Witness) -> Iterator[SandboxSession]:
+        for session in real(witness):
+            opened.append(session)
+            if len(opened) == 1:
+                monkeypatch.setattr(session, "copy", lambda: None)
+            yield session
+
+    monkeypatch.setattr(Witness, "_sessions", sessions)
+    assert said_of(RIGHT) == (4, "")
+    assert len(opened) == 2
 
 
 @needs_sandbox

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ METADATA = {
     "language_info": {"name": "python", "file_extension": ".py", "mimetype": "text/x-python"},
 }
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+BAR = re.compile(r" *\d+%\|")  # as tqdm writes it
 STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")  # as nbgrader's ClearSolutions
 MEASURED_TAG = "nbval-ignore-output"
 Notebook = Any
@@ -121,9 +123,16 @@ def tidy(notebook: Notebook) -> Notebook:
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
+        if "outputs" in cell:
+            cell.outputs = [output for output in cell.outputs if not is_bar(output)]
         for output in cell.get("outputs", []):
             output.get("data", {}).pop(WIDGET_VIEW, None)
     return notebook
+
+
+def is_bar(output: Any) -> bool:
+    """Say whether an output is a progress bar, of which a page without a kernel would show where it began."""
+    return bool(BAR.match(output.get("data", {}).get("text/plain", "")))
 
 
 def notebook_text(notebook: Notebook) -> str:

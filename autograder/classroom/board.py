@@ -12,7 +12,7 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -120,26 +120,42 @@ class BoardService:
         board = board_of(self.store.done(lesson, now), tries, now, since)
         catalog = self.catalog
         exercises = catalog.exercises(lesson)
-        students = sorted({*self.store.students(), *board.states})
+        students, handed_in = sorted({*self.store.students(), *board.states}), self.handed_in(lesson, now)
         states = {name: board.states.get(name, {}) for name in students}
         return json.dumps(
             {
                 "exercises": exercises,
                 "titles": catalog.columns(lesson),
                 "students": [
-                    {"name": name, "states": [own.get(e, "") for e in exercises]} for name, own in states.items()
+                    {"name": n, "states": [own.get(e, "") for e in exercises], "handed_in": handed_in.get(n, "")}
+                    for n, own in states.items()
                 ],
                 "messages": {e: [self.shown(lesson, e, seen) for seen in board.messages.get(e, ())] for e in exercises},
             }
         )
 
+    def handed_in(self, lesson: str, now: float) -> dict[str, str]:
+        """Return when students' work had arrived by a moment, and when it is due for who has an extension."""
+        rules = self.rules([lesson]).get(lesson)
+        if rules is None:
+            return {}
+        words = {name: [rules.shown(when)] for name, when in self.store.handed_in(lesson, now).items()}
+        for name, when in rules.extensions.items():
+            words.setdefault(name, []).append(f"due {rules.shown(when)}")
+        return {name: ", ".join(own) for name, own in words.items()}
+
+    def rules(self, lessons: Collection[str]) -> dict[str, Rules]:
+        """Return lessons' rules as the configuration says now; none while somebody edits it: the class is shown."""
+        try:
+            return rules_by_lesson(self._course, lessons)
+        except CourseError as error:
+            LOG.error("%s", error)
+            return {}
+
     def lessons(self) -> list[dict[str, str]]:
         """Return each lesson's name and title in order, and when it is due, as the configuration says now."""
-        lessons, rules = self.catalog.lessons, dict[str, Rules]()
-        try:
-            rules = rules_by_lesson(self._course, lessons)
-        except CourseError as error:
-            LOG.error("%s", error)  # somebody edits it: the class is shown all the same
+        lessons = self.catalog.lessons
+        rules = self.rules(lessons)
         due = {name: rules[name].due_in_words() if name in rules else "" for name in lessons}
         return [{"name": name, "title": str(lessons[name]["title"]), "due": due[name]} for name in lessons]
 

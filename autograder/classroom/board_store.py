@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 from nbgrader import api
@@ -70,7 +71,7 @@ Index(
     sqlite_where=WITH_CODE,
     postgresql_where=WITH_CODE,
 )
-PERSON = api.Student.__table__
+PERSON, LESSON, WORK = (each.__table__ for each in (api.Student, api.Assignment, api.SubmittedAssignment))
 
 
 class BoardStore:
@@ -147,6 +148,11 @@ class BoardStore:
         with self._transaction() as connection:
             return [Try(*row) for row in connection.execute(query.order_by(T.time))]
 
+    def lessons(self) -> set[str]:
+        """Return the lessons of which somebody has told the board something."""
+        with self._transaction() as connection:
+            return set(connection.scalars(select(T.lesson).distinct()))
+
     def students(self) -> list[str]:
         """Return everybody who has told the board something, or is in the gradebook."""
         with self._transaction() as connection:
@@ -154,6 +160,16 @@ class BoardStore:
             if inspect(connection).has_table(PERSON.name):
                 names |= set(connection.scalars(select(PERSON.c.id)))
         return sorted(names)
+
+    def handed_in(self, lesson: str, until: float) -> dict[str, datetime]:
+        """Return when what counts of each student's arrived by a moment, UTC, as the gradebook has it."""
+        of_lesson = select(WORK.c.student_id, WORK.c.timestamp).join(LESSON).where(LESSON.c.name == lesson)
+        moment = datetime.fromtimestamp(until, UTC).replace(tzinfo=None)
+        with self._transaction() as connection:
+            if not inspect(connection).has_table(WORK.name):
+                return {}
+            rows = connection.execute(of_lesson.where(WORK.c.timestamp <= moment))
+            return {student: when for student, when in rows}  # noqa: C416 - a row is no pair for the type checker
 
     def of_student(self, student: str) -> list[dict[str, Any]]:
         """Return the latest of what is kept about a student, in order."""

@@ -204,10 +204,13 @@ def moodle_command(course: Course, options: argparse.Namespace) -> int:
 
 
 def report_command(course: Course, options: argparse.Namespace) -> int:
-    """Make one page about the class per lesson, and the same as CSV."""
+    """Make one page about the class per lesson, and the same as CSV; also where nobody has done more than check."""
+    from .board_store import BoardStore
     from .report import make_report
 
-    paths = [path for lesson in lessons_to_grade(course, options) for path in make_report(course, lesson)]
+    handed_in, checked = lessons_to_grade(course, options), BoardStore.of(course).lessons()
+    reported = [each for each in course.chosen(options.lesson) if each in handed_in or each.name in checked]
+    paths = [path for lesson in reported for path in make_report(course, lesson)]
     print("\n".join(p.relative_to(course.root).as_posix() for p in paths) or "Nobody has handed anything in.")
     return 0 if paths else 1
 
@@ -216,18 +219,27 @@ def serve_command(course: Course, options: argparse.Namespace) -> int:
     """Grade what is handed in as it arrives, and release its feedback, until Ctrl-C."""
     import signal
     import time
+    from threading import Event
 
     from tqdm import tqdm
 
     from .serve import serve
 
+    stopped = Event()
+
+    def stop(number: int, _frame: object) -> None:
+        """Leave at once, and else after this turn: while nbgrader makes a page, it swallows whatever is raised."""
+        stopped.set()
+        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
+
     def say(line: str) -> None:
         tqdm.write(f"{time.strftime('%H:%M:%S')}  {line}")
         sys.stdout.flush()
 
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # what was begun is not the reason
+    for number in (signal.SIGTERM, signal.SIGINT):  # what was begun is not the reason
+        signal.signal(number, stop)
     allowed = {"allow_unsandboxed": True} if options.allow_unsandboxed else {}
-    serve(course, options.jobs, allowed, say, lambda: False)
+    serve(course, options.jobs, allowed, say, stopped.is_set)
     return 0
 
 

@@ -47,6 +47,7 @@ class Student:
     page: str = ""  # the feedback page as seen from the report, '' where there is none
     seconds: float = 0.0  # how long the submission ran
     seed: int = 0  # what its inputs were drawn from
+    handed_in: str = ""  # when, in the course's own time; '' where that is not known
     late: str = ""  # how late it was handed in, in words; '' where it was not
     attempts: tuple[str, ...] = ()  # what each attempt earned and changed, where they were graded at hand-in
 
@@ -137,6 +138,7 @@ def read_student(
         page=f"../{page.relative_to(course.coursework).as_posix()}" if page.exists() else "",
         seconds=float(record.get("seconds", 0.0)),
         seed=record.get("seed", 0),
+        handed_in=rules.shown(submission.timestamp) if submission.timestamp else "",
         late=duration(submission.seconds_late) if submission.seconds_late else "",
         attempts=tuple(changes(attempts)),
     )
@@ -234,12 +236,13 @@ def write_csv(path: Path, exercises: Sequence[Exercise], students: Sequence[Stud
     """Write one row per student: points, points per exercise and question, mistakes, what needs a person."""
     cells, names = [cell for cell, _ in columns_of(exercises, students)], [e.name for e in exercises]
     own = [f"{cell.removeprefix(CHECK_PREFIX)} points" for cell in cells]
-    columns = ["student", "points", "of", *own, *(f"{n} mistake" for n in names), "late", "penalty", "attempts", "note"]
+    rest_of_row = ("handed in", "late", "penalty", "attempts", "note")
+    columns = ["student", "points", "of", *own, *(f"{n} mistake" for n in names), *rest_of_row]
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
         for s in students:
             mistakes = [s.verdicts.get(name, {}).get("mistake") for name in names]
-            rest = [s.late, s.penalty or None, len(s.attempts) or None, s.waits]
+            rest = [s.handed_in, s.late, s.penalty or None, len(s.attempts) or None, s.waits]
             row = [s.name, s.points, s.of, *map(s.cells.get, cells), *mistakes, *rest]
             writer.writerow(["" if cell is None else escape_formula(cell) for cell in row])

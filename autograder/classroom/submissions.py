@@ -66,10 +66,17 @@ def store_submission(course: Course, lesson: Lesson, student: str, files: Mappin
 
 
 def files_beside(course: Course, lesson: Lesson, student: str) -> dict[str, bytes]:
-    """Return a submission that was collected, with what is known of when."""
+    """Return a submission that was collected, with what is known of when, as far as that lies there as plain files.
+
+    Raises:
+        SubmissionError: the submission itself cannot be read.
+    """
+    files = {lesson.notebook_name: read_submission(course, lesson, student)}
     folder = course.submission(lesson, student).parent
-    names = (lesson.notebook_name, TIMESTAMP, LATE, SECRET, OWNER)
-    return {name: (folder / name).read_bytes() for name in names if (folder / name).is_file()}
+    for name in (TIMESTAMP, LATE, SECRET, OWNER):
+        with suppress(FileNotFoundError, SubmissionError):
+            files[name] = read_below(course.submitted, folder / name, MOST_BESIDE)
+    return files
 
 
 @contextmanager

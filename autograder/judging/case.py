@@ -19,8 +19,6 @@ class Seen:
         cut: what autograd cannot follow, where a gradient was lost.
         repair: the edit with which every check passes.
         any_value: the edit is another number, of which many would do.
-        mistake: the known mistake whose values come out after an edit, where none passes.
-        beside: that edit.
         law: what holds of every right answer, and not of this one.
     """
 
@@ -28,8 +26,6 @@ class Seen:
     cut: str = ""
     repair: str = ""
     any_value: bool = False
-    mistake: str = ""
-    beside: str = ""
     law: str = ""
 
     @property

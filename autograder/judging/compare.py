@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from .fingerprint import (
     Fingerprint,
     is_whole,
     leaf_fingerprint,
+    norm_of,
     not_finite,
     numbers_agree,
     real_numbers,
@@ -290,7 +292,7 @@ def close(mine: Tensor, theirs: Tensor, tolerance: float | None) -> Tensor:
     finite = b[b.isfinite()]
     whole = theirs.dtype.is_floating_point and is_whole(finite)
     limit = GRADING_SLACK * tolerance_of({"dtype": str(theirs.dtype).removeprefix("torch."), "whole": whole}, tolerance)
-    usual = max(float(finite.pow(2).mean().sqrt()) if finite.numel() else 0.0, SMALLEST_SIZE)
+    usual = max(norm_of(finite) / math.sqrt(finite.numel() or 1), SMALLEST_SIZE)
     return torch.isclose(a, b, rtol=limit, atol=limit * usual, equal_nan=True)
 
 

@@ -19,8 +19,8 @@ from .edits import family_of
 from .exceptions import line_of, meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, form_of, is_far_too_large, leaf_fingerprint, same_leaf, size_of
 from .observations import seen_in
-from .recognize import PRAISE, SENTENCES, mutants_that_fit, told, with_proof
-from .sentences import ANSWERS
+from .recognize import PRAISE, SENTENCES, mutants_that_fit, told
+from .sentences import ANSWERS, VAGUE
 from .target import Target
 from .values import Leaf, Lost, Outcome, Raised, Returned
 
@@ -91,24 +91,6 @@ def known_mistake(case: Case) -> Explanation | None:
     return None
 
 
-def known_mistake_among_others(case: Case) -> Explanation | None:
-    """A known mistake gives the values of the first failed check, and not those of others that fail."""
-    name = next((fit.name for fit in mutants_that_fit(case) if fit.unopposed and fit.numbers), None)
-    if name is None or PRAISE.search(case.messages[name]):
-        return None
-    found = with_proof(named(case, name), case)
-    return replace(found, message=" ".join(filter(None, [found.message, unread(case)])))
-
-
-def known_mistake_beside_an_edit(case: Case) -> Explanation | None:
-    """After an edit of the student's own code the values are a known mistake's: two things are wrong."""
-    seen = case.search()
-    if not seen.mistake or PRAISE.search(case.messages[seen.mistake]):
-        return None
-    found = named(case, seen.mistake)
-    return replace(found, message=f"{seen.beside} {found.message}")
-
-
 def named(case: Case, mistake: str) -> Explanation:
     """Return what the author says about a known mistake."""
     return Explanation(case.messages[mistake], mistake=family_of(mistake), hint=case.hints.get(mistake, 0))
@@ -123,7 +105,7 @@ def repair(case: Case) -> Explanation | None:
     trouble = kind_of_trouble(fingerprint(case.outcome), case.target.right) if returned else ""
     form = trouble in ("The result has another shape", "The result has another dtype")
     differs = ANSWERS["trouble unseen"].format(trouble=trouble) if form else ANSWERS["differs"]
-    law = "" if case.search().proof else f" {case.search().law}".rstrip()
+    law = f" {case.search().law}".rstrip() if not case.search().proof or VAGUE.search(proved) else ""
     return Explanation(f"{cause(case)} {proved}{law}".strip(), f"{differs} {proved}{law}")
 
 
@@ -161,9 +143,7 @@ def what_is_there(case: Case) -> Explanation:
 EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same list
     too_large,
     known_mistake,
-    known_mistake_among_others,
     repair,
-    known_mistake_beside_an_edit,
     exception,
     what_is_there,
 )

@@ -7,11 +7,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
 
 from . import larger_edits as large
 from . import smaller_edits as small
 from .sentences import CHANGES
-from .site import Change, Operator, Site, Size, filled, fits, made, parsed_template, statements_of, with_fields
+from .site import (
+    Change,
+    Operator,
+    Site,
+    Size,
+    filled,
+    fits,
+    made,
+    parameters_of,
+    parsed_template,
+    statements_of,
+    with_fields,
+)
 from .smaller_edits import MODULES, SIGNS, expression_around, names_of_loops
 from .syntax import called, is_self, number_in
 
@@ -29,8 +42,6 @@ RULES: Sequence[tuple[str, ...]] = (  # a key of `CHANGES`, a form, and what it 
     *(("grouping", f"A {sign} B {product} C", f"(A {sign} B) {product} C") for sign in "+-" for product in "*/"),
     *(("grouping", f"A {product} B {sign} C", f"A {product} (B {sign} C)") for sign in "+-" for product in "*/"),
     ("grouping", "A / B * C", "A / (B * C)"),
-    *(("spread", f"{owner}(A, B)", f"{owner}(A, std=B)") for owner in ("nn.init.normal_", "torch.nn.init.normal_")),
-    ("spread", "A.normal_(B)", "A.normal_(std=B)"),
     ("other transpose", "A.T", "A.mT"),
     ("other transpose", "A.mT", "A.T"),
     *(
@@ -40,8 +51,8 @@ RULES: Sequence[tuple[str, ...]] = (  # a key of `CHANGES`, a form, and what it 
     ),
     ("opposite sign", "A if B else C", "-A if B else C", "A if B else -C"),
     ("plain", "A += B", "A = B"),
+    ("added", "A = B", "A = A + B"),
     *(("not in place", f"A {sign}= B", f"A = A {sign} B") for sign in "+-*/@&|"),
-    *(("sum before", form, f"{form} - A") for form in ("A.cumsum(B)", "A.cumsum(dim=B)", "torch.cumsum(A, dim=B)")),
 )
 
 
@@ -66,13 +77,14 @@ def rule(kinds: Sequence[str]) -> Operator:
 
 EQUAL_TOO = {ast.Lt: ast.LtE, ast.Gt: ast.GtE}
 EQUAL_NOT = {other: sign for sign, other in EQUAL_TOO.items()}
+TURNED = {ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE}
 
 
 def other_comparison(site: Site) -> Iterator[Change]:
-    """`a < b` becomes `a <= b`, and the reverse; so does each of a chain."""
+    """`a < b` becomes `a <= b`, and the reverse, or `a > b`; so does each of a chain."""
     ops = site.node.ops if isinstance(site.node, ast.Compare) else []
     for i, op in enumerate(ops):
-        for kind, others in (("equal too", EQUAL_TOO), ("equal not", EQUAL_NOT)):
+        for kind, others in (("equal too", EQUAL_TOO), ("equal not", EQUAL_NOT), ("turned around", TURNED)):
             if other := others.get(type(op)):
                 yield site.becomes(kind, with_fields(site.node, ops=[*ops[:i], other(), *ops[i + 1 :]]))
 
@@ -136,14 +148,6 @@ def on_a_copy(site: Site) -> Iterator[Change]:
     yield Change(new, site.code(), CHANGES[kind], alike=kind)
 
 
-def passed_as_a_copy(site: Site) -> Iterator[Change]:
-    """`kept.append(x)` becomes `kept.append(x.clone())`: wherever `x` is given to a function too."""
-    node = site.node
-    if isinstance(node, ast.Name) and node.id in site.arguments and node in getattr(site.parent, "args", ()):
-        words = CHANGES["copied"].format(name=node.id)
-        yield Change(made("A.clone()", A=node), site.code(site.parent), words, alike=f"copy of {node.id}")
-
-
 TAKE_CONDITIONS = ("masked_fill", "masked_fill_", "where", "logical_and", "logical_or", "any", "all")
 
 
@@ -178,6 +182,32 @@ def name_in_another_form(site: Site) -> Iterator[Change]:
         yield site.becomes("root", made("A ** 0.5", A=node), parent, name=node.id)
 
 
+TAKE_LIMITS = ("masked_fill", "masked_fill_", "where", "full", "full_like", "new_full", "clamp")
+
+
+def infinite(site: Site) -> Iterator[Change]:
+    """`x.masked_fill(m, -1e4)` becomes `x.masked_fill(m, -inf)`; so does `x[m] = -1e4`."""
+    match site.parent:
+        case ast.Call(args=args) as call:
+            filled_in = called(call) in TAKE_LIMITS and site.node in args[1:]
+        case ast.Assign(targets=[ast.Subscript()], value=value):
+            filled_in = value is site.node
+        case _:
+            filled_in = False
+    for form in ('-float("inf")', 'float("inf")') if filled_in else ():
+        yield site.becomes("infinite", made(form), site.parent, name=site.code())
+
+
+def returned_otherwise(site: Site) -> Iterator[Change]:
+    """What is returned gets the dtype of an argument, or is added to one."""
+    outer = site.parents[1] if isinstance(site.parent, ast.Tuple) else site.parent
+    if isinstance(outer, ast.Return) and isinstance(site.node, ast.expr) and site.functions:
+        for name in [name for name in parameters_of(site.functions[0]) if name != "self"][: small.MOST_DTYPES]:
+            in_dtype, words = made(f"A.to({name}.dtype)", A=site.node), CHANGES["dtype"].format(name=name)
+            yield Change(in_dtype, site.code(), words, alike=words)
+            yield site.becomes("added to", made(f"{name} + A", A=site.node), name=name)
+
+
 def returned_or_raised(site: Site) -> Iterator[Change]:
     """`return ValueError(…)` becomes `raise ValueError(…)`; what is printed is returned."""
     match site.node:
@@ -206,10 +236,6 @@ def cut_anew(site: Site) -> Iterator[Change]:
             if len(node.args) >= MOST_JOINED:
                 split = made("A.transpose(1, 2)", A=node)
                 yield Change(split, site.code(), CHANGES["turned too"], alike=AND_BACK)
-            for i in range(1, len(node.args) - 1):
-                sizes = [*node.args[:i], node.args[i + 1], node.args[i], *node.args[i + 2 :]]
-                cut = with_fields(node, args=sizes)
-                yield site.becomes("turned after", made(f"A.transpose({i}, {i + 1})", A=cut))
 
 
 NO_STEPS = ("size", "dim", "append", "items", "item", "register_buffer", "new_tensor", "new_full", "new_zeros")
@@ -262,6 +288,25 @@ def wrapped_too(site: Site) -> Iterator[Change]:
             yield site.becomes("wrapped", new, name=ast.unparse(other.func))
 
 
+def as_beside(site: Site) -> Iterator[Change]:
+    """`x / t - x.max()` becomes `x / t - (x / t).max()`: a name is there too what it is elsewhere in the statement."""
+    node = site.node
+    if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load) or node.id not in site.names:
+        return
+    statement = next((parent for parent in site.parents if isinstance(parent, ast.stmt)), node)
+    for other in ast.walk(statement) if not hasattr(statement, "body") else ():
+        if isinstance(other, ast.BinOp | ast.Call | ast.Subscript | ast.Attribute) and other not in site.parents:
+            inner = other.func.value if is_method_call(other) else getattr(other, "left", getattr(other, "value", None))
+            if isinstance(inner, ast.Name) and inner.id == node.id and inner is not node:
+                shown = site.parents[1] if is_method_call(site.parents[1]) else site.parent
+                yield site.becomes("as beside", filled(other, {}), shown, inner=site.code(other), name=node.id)
+
+
+def is_method_call(node: ast.AST) -> TypeGuard[Any]:
+    """Say whether a node is a call of a method."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+
+
 def other_name(site: Site) -> Iterator[Change]:
     """One parameter or variable stands in another's place; a loop's in that of a loop's, or else it is no loop."""
     node = site.node
@@ -275,7 +320,7 @@ def other_name(site: Site) -> Iterator[Change]:
 
 OPERATORS: Mapping[Size, Sequence[Operator]] = {
     Size.DELETION: (
-        *(small.help_passed, large.moved_out, rule(("sum before",)), wrapped_too),  # these are what is meant
+        *(small.help_passed, large.moved_out, wrapped_too),  # these are what is meant
         *(small.call_deleted, small.side_deleted, rule(("sign",)), small.argument_deleted),
         *(small.index_deleted, small.statement_deleted),
     ),
@@ -284,19 +329,19 @@ OPERATORS: Mapping[Size, Sequence[Operator]] = {
         *(small.end_moved, small.unused_argument, large.argument_for_default, large.order_changed),
     ),
     Size.OPERATION: (
-        rule(("none", "operation", "sides", "other transpose", "plain", "not in place", "grouping", "spread")),
+        rule(("none", "operation", "sides", "other transpose", "plain", "added", "not in place", "grouping")),
         *(
             large.none_asked,
             other_comparison,
             returned_or_raised,
             on_a_copy,
-            passed_as_a_copy,
             exchanged,
             steps_swapped,
             inverted,
         ),
         *(sibling_called, small.factor_added, name_in_another_form, rule(("opposite sign", "transposed")), cut_anew),
+        *(infinite, returned_otherwise, as_beside),
     ),
-    Size.WHOLE: (large.names_exchanged, large.done_to_another),
+    Size.WHOLE: (large.done_to_another,),
     Size.NAME: (other_name,),
 }

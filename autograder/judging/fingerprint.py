@@ -132,7 +132,7 @@ def tensor_fingerprint(tensor: Tensor) -> Fingerprint:
         "shape": list(tensor.shape),
         "nan": counts[0],
         "infinite": counts[1:],
-        "norm": finite_decimals(float(torch.linalg.vector_norm(kept))),
+        "norm": finite_decimals(norm_of(kept)),
         "products": [finite_decimals(p) for p in (vectors(kept.numel()) @ kept).tolist()],
     }
     if tensor.dtype.is_floating_point and is_whole(kept):
@@ -143,9 +143,18 @@ def tensor_fingerprint(tensor: Tensor) -> Fingerprint:
     return found
 
 
+def norm_of(numbers: Tensor) -> float:
+    """Return the norm of finite numbers, whose squares may be too large for a float."""
+    norm = float(torch.linalg.vector_norm(numbers))
+    if math.isfinite(norm):
+        return norm
+    largest = float(numbers.abs().max())
+    return largest * float(torch.linalg.vector_norm(numbers / largest))
+
+
 def finite_decimals(number: float) -> float:
-    """Return a number to some decimals; one that is too large for a square keeps to the largest float."""
-    return round(number, DECIMALS) + 0.0 if math.isfinite(number) else sys.float_info.max
+    """Return a number to some decimals; one that is too large for a float keeps to the largest of its sign."""
+    return round(number, DECIMALS) + 0.0 if math.isfinite(number) else math.copysign(sys.float_info.max, number)
 
 
 def same(a: Fingerprint, b: Fingerprint, tolerance: float | None = None, grace: float = 1.0) -> bool:

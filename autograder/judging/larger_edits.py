@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 from .observations import names_in
 from .sentences import CHANGES
@@ -32,17 +32,6 @@ def order_changed(site: Site) -> Iterator[Change]:
         if not isinstance(next_one, ast.Return | ast.Raise | ast.FunctionDef):
             new = with_fields(site.node, body=[*body[:i], next_one, one, *body[i + 2 :]])
             yield Change(new, site.code(one), CHANGES["later"], line_of(one))
-
-
-def names_exchanged(site: Site) -> Iterator[Change]:
-    """Two variables that a statement reads stand in each other's place."""
-    match site.node:
-        case ast.Assign(value=ast.expr() as value) | ast.AugAssign(value=value) | ast.Return(value=ast.expr() as value):
-            names = sorted(names_in(value).intersection(site.names))
-            for one, other in combinations(names if len(names) <= MOST_NAMES else (), 2):
-                turned = filled(value, {one: made(other), other: made(one)})
-                words = CHANGES["exchanged"].format(one=one, other=other)
-                yield Change(with_fields(site.node, value=turned), site.code(), words, alike=words)
 
 
 def done_to_another(site: Site) -> Iterator[Change]:

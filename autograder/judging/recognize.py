@@ -32,16 +32,12 @@ class Fit:
         name: the mutant's.
         everywhere: it gives the answer's values on every check that tells it from the right answer.
         visible: it does so on the visible ones.
-        unopposed: it fails no check that the answer passed.
-        numbers: on the first failed check it differs in a tensor without NaN: no two mutants do that alike by chance.
         whole: it fails each visible check that the answer fails, so what it does right is right in the answer.
     """
 
     name: str
     everywhere: bool
     visible: bool
-    unopposed: bool
-    numbers: bool
     whole: bool
 
 
@@ -56,13 +52,6 @@ def is_like(outcome: Fingerprint, known: Fingerprint, target: Target) -> bool:
     return same(without_names(outcome), without_names(known), target.tolerance) and target.is_wrong(known)
 
 
-def named_by_numbers(outcome: Fingerprint, target: Target) -> str:
-    """Return the known mistake whose values an outcome has, where no other gives them; '' for none."""
-    names = (name for name, known in target.mistakes.items() if is_like(outcome, known, target))
-    own = (n for n in names if shows_numbers(target.mistakes[n], target.right, target.tolerance, own=True))
-    return next(own, "")
-
-
 def without_names(outcome: Fingerprint) -> Fingerprint:
     """Return a fingerprint whose texts do not name the layers that hold parameters: everybody calls them otherwise."""
     leaves = outcome.get("leaves", {})
@@ -74,15 +63,11 @@ def without_names(outcome: Fingerprint) -> Fingerprint:
 def fit_of(case: Case, name: str) -> Fit:
     """Return how far a mutant agrees with an answer that it gives on the first failed check."""
     rows = [(t, o, t.mistakes[name]) for t, o in zip(case.targets, case.outcomes, strict=True) if name in t.mistakes]
-    telling = [(t, o, is_like(fingerprint(o), known, t)) for t, o, known in rows if t.is_wrong(known)]
-    known = case.target.mistakes[name]
-    finite = {path: leaf for path, leaf in known.get("leaves", {}).items() if not leaf.get("nan")}
+    telling = [(t, is_like(fingerprint(o), known, t)) for t, o, known in rows if t.is_wrong(known)]
     return Fit(
         name,
-        everywhere=all(agrees for _, _, agrees in telling),
-        visible=all(agrees for t, _, agrees in telling if not t.hidden),
-        unopposed=not any(t.accepts(o) for t, o, _ in telling),
-        numbers=shows_numbers({"leaves": finite}, case.target.right, case.target.tolerance),
+        everywhere=all(agrees for _, agrees in telling),
+        visible=all(agrees for t, agrees in telling if not t.hidden),
         whole=all(t.accepts(o) for t, o, known in rows if not t.hidden and not t.is_wrong(known)),
     )
 

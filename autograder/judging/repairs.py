@@ -17,12 +17,11 @@ from .case import Seen
 from .exceptions import line_of, meaning
 from .fingerprint import Fingerprint, fingerprint, is_far_too_large, same_leaf
 from .neighbors import Edit
-from .recognize import is_like, named_by_numbers
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
 from .target import Target
 from .trace import TRACED_DTYPES, first_special, marked
-from .trial import NO_TIME_LEFT, TOO_LONG
+from .trial import NO_TIME_LEFT
 from .tried import Tried
 from .values import Lost, Outcome, Raised, Returned
 
@@ -31,6 +30,7 @@ MANY_NAMES = 3
 DEFINITE = tuple(CHANGES[kind] for kind in ("generator", "mode", "copy", "not in place", "none", "size"))
 MOST_LINES = 4
 MOST_FIRST_STEPS = 3
+MOST_LAWS = 2  # told
 FAR_TOO_LARGE = Lost(ANSWERS["too large"])
 
 
@@ -148,28 +148,17 @@ class Search:
         self._before = outcomes[failed[0]] if failed else NO_TIME_LEFT
         self._seen: set[str] = set()
         self._over = False
-        self._in_form: list[Edit] = []  # after which a shape or a dtype is right
 
     def found(self) -> Iterator[Seen]:
         """Yield what was seen when the code ran, each time with a better repair."""
         if self._tried.special is None:
-            self._tried.special = {"law": self._broken_law(), **self._special()}
+            self._tried.special = {"law": laws_told(self._laws(ast.unparse(self._tried.tree))), **self._special()}
         special = dict(self._tried.special)
         cut, law = special.pop("cut", ""), special.pop("law", "")
         seen = Seen(" ".join(special.values()), cut, law=law)
         yield seen
         for repair in self.repairs():
             yield (seen := replace(seen, repair=repair.sentence, any_value=repair.any_value))
-        for edit in self._in_form if not seen.proof else ():
-            if mistake := self._mistake_after(edit):
-                words = clause(edit)
-                yield replace(seen, mistake=mistake, beside=f"{words[0].upper()}{words[1:]}, {ANSWERS['remains']}")
-                return
-
-    def _broken_law(self) -> str:
-        """Say which law the code breaks first; '' for none."""
-        law = first_broken(self._laws(ast.unparse(self._tried.tree)))
-        return ANSWERS["law"].format(law=law) if law else ""
 
     def _special(self) -> dict[str, str]:
         """Say where NaN appears first, or what autograd cannot follow: the code runs again, and is looked at."""
@@ -200,8 +189,6 @@ class Search:
                     yield repair_of(complete)
             elif is_small(edit) and progress > before and progress.passed not in range(1, self._passed_before + 1):
                 partly.append((progress, edit))
-            if is_small(edit) and STRUCTURE <= before.form < progress.form:
-                self._in_form.append(edit)
         if settled(complete):
             yield repair_of(complete)
         if partly and not complete:
@@ -227,7 +214,7 @@ class Search:
                 continue
             self._seen.add(source)
             progress = self._reach(source)
-            if progress.passed == every and not self._confirm(source):
+            if progress.passed == every and not (self._confirm(source) and not broken_laws(self._laws(source))):
                 continue
             complete = edit.size if progress.passed == every and complete is None else complete
             yield edit, progress
@@ -250,31 +237,22 @@ class Search:
             passed += right
         return Progress(passed)
 
-    def _mistake_after(self, edit: Edit) -> str:
-        """Return the known mistake whose values an edited cell gives on every check that tells it; '' for none."""
-        with edit.applied():
-            source = ast.unparse(self._tried.tree)
-        outcomes = [fingerprint(self._outcome(source, i)) for i in range(len(self._targets))]
-        mistake = named_by_numbers(outcomes[self._order[0]], self._targets[self._order[0]])
-        pairs = [(o, t) for o, t in zip(outcomes, self._targets, strict=True) if mistake and t.tells_apart(mistake)]
-        return mistake if all(is_like(o, t.mistakes[mistake], t) for o, t in pairs) else ""
-
     def _outcome(self, source: str, i: int) -> Outcome:
         """Run a check on an edited cell; of far too large an answer, nothing is looked at."""
         outcome = self._run(source, i)
         return FAR_TOO_LARGE if is_far_too_large(outcome, self._targets[i].right) else outcome
 
 
-def first_broken(laws: Mapping[str, Outcome]) -> str:
-    """Return the first law that does not hold, of those with what came out; '' for none.
+def broken_laws(laws: Mapping[str, Outcome]) -> list[str]:
+    """Return the laws that do not hold, of those with what came out."""
+    return [law for law, outcome in laws.items() if isinstance(outcome, Returned) and outcome.tree is False]
 
-    An error breaks a law too, where another one can be asked and holds.
-    """
-    said = {law: outcome.tree for law, outcome in laws.items() if isinstance(outcome, Returned)}
-    broken = [law for law, holds in said.items() if holds is False]
-    if not broken and any(holds is True for holds in said.values()):
-        broken = [law for law, outcome in laws.items() if isinstance(outcome, Raised) and outcome != TOO_LONG]
-    return broken[0] if broken else ""
+
+def laws_told(laws: Mapping[str, Outcome]) -> str:
+    """Say which laws do not hold; '' for none. An answer that stops with an error where one is asked breaks none."""
+    broken = broken_laws(laws)[:MOST_LAWS]
+    kind = "law" if len(broken) == 1 else "laws"
+    return ANSWERS[kind].format(law=" ".join(f"“{law}”" for law in broken)) if broken else ""
 
 
 def has_new_nan(mine: Fingerprint, right: Fingerprint) -> bool:

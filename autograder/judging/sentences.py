@@ -33,9 +33,9 @@ ANSWERS: Mapping[str, str] = {
     "trouble unseen": f"{{trouble}} {UNSEEN}.",
     "unexplained": "Not the expected result.",
     "passes": "every check passes",
-    "law": "Every right answer obeys this law, and yours breaks it: “{law}”",
+    "law": "Every right answer obeys this law, and yours breaks it: {law}",
+    "laws": "Every right answer obeys these laws, and yours breaks them: {law}",
     "two": "With two changes,",
-    "remains": "this remains:",
 }
 
 # what strikes the eye in a student's code: `observations`
@@ -73,22 +73,24 @@ CHANGES: Mapping[str, str] = {
     "sides": "with its two sides exchanged",
     "steps": "with `{inner}` after `{outer}`",
     "function": "with another function",
-    "sum before": "without the entry itself in each sum",
     "wrapped": "with `{name}` around it as well",
     "other transpose": "if it is transposed along other axes (`.T` turns all of them around, `.mT` the last two)",
     "not in place": "as a new tensor instead of in place",
     "copy": "on a copy",
-    "copied": "with a copy of `{name}`",
     "grouping": "with its operations grouped in another way",
-    "spread": "with its second number as the standard deviation, since without a name it is the mean",
     "after": "if it comes after the block that it is in",
     "before": "if it comes before the block that it is in",
     "later": "if it comes after the next line",
-    "exchanged": "with `{one}` and `{other}` exchanged",
     "another": "with the same for `{name}`",
     "factor": "with `{name}` as one more factor",
     "turned too": "with two axes exchanged",
     "plain": "if that replaces what is there instead of being added to it",
+    "added": "if that is added to what is there instead of replacing it",
+    "added to": "if that is added to `{name}`",
+    "infinite": "with an infinite number in place of `{name}`",
+    "as beside": "with `{inner}` in place of `{name}` there too",
+    "turned around": "the other way around",
+    "count": "divided by how many there are, and not by one less",
     "inverted": "if it is inverted",
     "transposed": "if it is transposed",
     "new axis": "with a new axis for `{name}`",
@@ -102,9 +104,9 @@ CHANGES: Mapping[str, str] = {
     "generator": "with the generator passed on",
     "turned instead": "if axes are exchanged instead (`{name}` keeps the order in which numbers lie)",
     "turned first": "after a transpose, since it keeps the order in which numbers lie",
-    "turned after": "with its axes put in place by a transpose, since it keeps the order in which numbers lie",
 }
 
+VAGUE = re.compile(r"another \w+|two other|argument of the function|argument in its place")  # where, and not what
 ANY_VALUE = re.compile(r"with a \w+ number|with another name")  # any mistake may end in another number, or name
 
 

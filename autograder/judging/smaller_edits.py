@@ -147,6 +147,7 @@ TAKE_SIZES = (
 CREATORS = ("zeros", "ones", "full", "empty", "eye", "tensor", "arange", "linspace")
 PAIRS = ((-2, -1), (1, 2), (-3, -2), (0, 1), (2, 3))
 TAKE_PAIRS = ("transpose", "swapaxes", "movedim", "flatten", "diagonal")
+ENDS_OF_SLICES = (ast.Name, ast.BinOp)
 ENDS = {"arange": 1, "range": 1, "tril": 1, "triu": 1, "diagonal": 1}  # which argument says where it ends
 
 
@@ -236,8 +237,11 @@ def other_pair_of_axes(site: Site) -> Iterator[Change]:
 
 
 def end_moved(site: Site) -> Iterator[Change]:
-    """`arange(n)` becomes `arange(n + 1)`, or `arange(n - 1)`."""
+    """`arange(n)` becomes `arange(n + 1)`, or `arange(n - 1)`; so does n in `x[:n]` and `x[n]`."""
     node = site.node
+    place = isinstance(site.parent, ast.Slice | ast.Subscript) and getattr(site.parent, "value", None) is not node
+    for form, how in (("A + 1", "larger"), ("A - 1", "smaller")) if place and isinstance(node, ENDS_OF_SLICES) else ():
+        yield site.becomes("end", made(form, A=node), expression_around(site), end=site.code(), how=how)
     if isinstance(node, ast.Call) and called(node) in ENDS and node.args:
         last = min(ENDS[called(node)], len(node.args) - 1)
         for form, how in (("A + 1", "larger"), ("A - 1", "smaller")):
@@ -297,6 +301,10 @@ def keywords_for(site: Site, node: ast.Call, axes: bool) -> Iterator[tuple[str, 
         yield from (("one axis", {"dim": axis}, {}) for axis in (-1, -2, 0, 1))
     if name in REDUCED and axes:
         yield "axis kept", {"keepdim": True}, {}
+    if name in ("std", "var"):
+        yield "count", {"correction": 0}, {}
+    if name in ("sort", "argsort", "topk"):
+        yield "turned around", {"largest": False} if name == "topk" else {"descending": True}, {}
     if name == "diagonal" and not axes:
         yield "two axes", {"dim1": -2, "dim2": -1}, {}
     for given in site.names[:MOST_DTYPES] if name in CREATORS and not is_method(node) else ():

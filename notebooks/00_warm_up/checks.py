@@ -131,3 +131,40 @@ def each_batch_by_itself(pairwise_dots: Any, draw: Inputs) -> bool:
     return torch.allclose(
         pairwise_dots(a, b)[:1], pairwise_dots(a[:1], b[:1]), atol=1e-4
     )
+
+
+@law("pairwise_dots")
+def two_rows_each(pairwise_dots: Any, draw: Inputs) -> bool:
+    """Entry (i, j) depends on row i of `a` and row j of `b`, and on no other row."""
+    a, b = draw.normal(4, 5), draw.normal(6, 5)
+    part = pairwise_dots(a[1:3], b[2:5])
+    return torch.allclose(pairwise_dots(a, b)[1:3, 2:5], part, atol=1e-4)
+
+
+@law("pairwise_dots")
+def second_rows_count_too(pairwise_dots: Any, draw: Inputs) -> bool:
+    """A row of `b` that is twice as long has dot products twice as large."""
+    a, b = draw.normal(2, 3, 4), draw.normal(2, 5, 4)
+    return torch.allclose(pairwise_dots(a, 2 * b), 2 * pairwise_dots(a, b), atol=1e-4)
+
+
+@law("normalize_rows")
+def rows_keep_their_proportions(normalize_rows: Any, draw: Inputs) -> bool:
+    """A row is only divided by one number: an entry twice as large as its neighbor still is."""
+    x = positive(draw, 3, 4)
+    found = normalize_rows(x)
+    return torch.allclose(found / found[:, :1], x / x[:, :1], rtol=1e-3)
+
+
+@law("normalize_rows")
+def each_row_sums_to_one(normalize_rows: Any, draw: Inputs) -> bool:
+    """Each row sums to 1, and not its squares, its column or the whole table."""
+    sums = normalize_rows(positive(draw, 2, 3, 4)).sum(dim=-1)
+    return torch.allclose(sums, torch.ones_like(sums), atol=1e-4)
+
+
+@law("normalize_rows")
+def rows_do_not_meet(normalize_rows: Any, draw: Inputs) -> bool:
+    """A row is divided by its own sum, whatever the other rows hold."""
+    x = positive(draw, 3, 4)
+    return torch.allclose(normalize_rows(x)[:1], normalize_rows(x[:1]), atol=1e-4)

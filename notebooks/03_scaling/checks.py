@@ -215,3 +215,115 @@ def keys_moved_together(query_jacobian: Any, draw: Inputs) -> bool:
     value, moved = draw.normal(4, 5), key + 10 * draw.normal(3)
     one, other = (query_jacobian(weights, k, value, 0.5) for k in (key, moved))
     return torch.allclose(one, other, atol=1e-4)
+
+
+@law("scale_scores")
+def four_times_the_dimension(scale_scores: Any, draw: Inputs) -> bool:
+    """With d_k four times as large, scores become half as large as before: they are divided by its root."""
+    scores = draw.normal(3, 5)
+    one, four = scale_scores(scores, 9), scale_scores(scores, 36)
+    return torch.allclose(one, 2 * four, atol=1e-4)
+
+
+@law("scale_scores")
+def one_dimension(scale_scores: Any, draw: Inputs) -> bool:
+    """With a d_k of 1 nothing has grown, and nothing changes."""
+    scores = draw.normal(3, 5)
+    return torch.allclose(scale_scores(scores, 1), scores, atol=1e-4)
+
+
+def spreads(
+    score_std: Any, draw: Inputs, d_k: int, n: int = 4000
+) -> tuple[float, float]:
+    """Return the two spreads for some dimension."""
+    raw, scaled = score_std(d_k, n, torch.Generator().manual_seed(draw.integer(0, 999)))
+    return float(raw), float(scaled)
+
+
+@law("score_std")
+def grows_like_the_root(score_std: Any, draw: Inputs) -> bool:
+    """Sixteen times the dimension has four times the raw spread: a score sums d_k products, and a spread is no
+    variance.
+    """
+    ratio = spreads(score_std, draw, 64)[0] / spreads(score_std, draw, 4)[0]
+    return 3.4 < ratio < 4.7
+
+
+@law("score_std")
+def scaled_is_about_one(score_std: Any, draw: Inputs) -> bool:
+    """The scaled spread is about 1 at every dimension."""
+    return all(0.85 < spreads(score_std, draw, d_k)[1] < 1.15 for d_k in (4, 64))
+
+
+@law("score_std")
+def the_same_scores_twice(score_std: Any, draw: Inputs) -> bool:
+    """Raw and scaled are the spreads of the same scores: one is the root of d_k times the other."""
+    raw, scaled = spreads(score_std, draw, 16, 400)
+    return abs(raw / scaled - 4) < 0.02
+
+
+@law("softmax_jacobian")
+def alike_both_ways(softmax_jacobian: Any, draw: Inputs) -> bool:
+    """Weight i responds to score j as weight j does to score i."""
+    table = softmax_jacobian(draw.normal(5).softmax(dim=-1))
+    return torch.allclose(table, table.mT, atol=1e-4)
+
+
+@law("softmax_jacobian")
+def up_with_its_own_score(softmax_jacobian: Any, draw: Inputs) -> bool:
+    """A weight rises with its own score and falls with every other one."""
+    table = softmax_jacobian(draw.normal(5).softmax(dim=-1))
+    return bool((table.diagonal() > 0).all()) and int((table < 0).sum()) == 20
+
+
+@law("scaled_attend")
+def default_is_the_root(scaled_attend: Any, draw: Inputs) -> bool:
+    """Without a scale, scores are multiplied by 1 / sqrt(D), with D the last size of query and key, and not
+    of value.
+    """
+    inputs = draw.normal(2, 4), draw.normal(3, 4), draw.normal(3, 7)
+    pairs = zip(scaled_attend(*inputs), scaled_attend(*inputs, 0.5), strict=True)
+    return all(torch.allclose(one, other, atol=1e-4) for one, other in pairs)
+
+
+@law("scaled_attend")
+def scale_multiplies_scores(scaled_attend: Any, draw: Inputs) -> bool:
+    """Twice the scale does what queries twice as long do: it multiplies the scores once, before softmax."""
+    query, key, value = draw.normal(2, 4), draw.normal(3, 4), draw.normal(3, 7)
+    pairs = zip(
+        scaled_attend(query, key, value, 0.6),
+        scaled_attend(2 * query, key, value, 0.3),
+        strict=True,
+    )
+    return all(torch.allclose(one, other, atol=1e-4) for one, other in pairs)
+
+
+@law("scaled_attend")
+def these_weights_mix(scaled_attend: Any, draw: Inputs) -> bool:
+    """The output is the values mixed by the very weights that are returned, and these sum to 1 for each query."""
+    query, key, value = draw.normal(2, 4), draw.normal(3, 4), draw.normal(3, 7)
+    output, weights = scaled_attend(query, key, value)
+    sums = weights.sum(dim=-1)
+    return torch.allclose(output, weights @ value, atol=1e-4) and torch.allclose(
+        sums, torch.ones_like(sums), atol=1e-4
+    )
+
+
+@law("query_jacobian")
+def twice_the_scale(query_jacobian: Any, draw: Inputs) -> bool:
+    """Twice the scale makes every response twice as large, whatever D is."""
+    inputs = draw.normal(2, 4).softmax(dim=-1), draw.normal(4, 3), draw.normal(4, 5)
+    one, two = query_jacobian(*inputs, 0.3), query_jacobian(*inputs, 0.6)
+    return torch.allclose(two, 2 * one, atol=1e-4)
+
+
+@law("query_jacobian")
+def values_moved_together(query_jacobian: Any, draw: Inputs) -> bool:
+    """The same vector added to all values changes no response: the output only moves with them."""
+    weights, key, value = (
+        draw.normal(2, 4).softmax(dim=-1),
+        draw.normal(4, 3),
+        draw.normal(4, 5),
+    )
+    one, other = (query_jacobian(weights, key, v, 0.5) for v in (value, value + 10))
+    return torch.allclose(one, other, atol=1e-4)

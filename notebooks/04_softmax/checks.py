@@ -323,3 +323,94 @@ def keys_in_another_order(streaming_attend: Any, draw: Inputs) -> bool:
     scores, values = draw.normal(6), draw.normal(6, 4)
     turned = streaming_attend(scores.flip(0), values.flip(0), 2)
     return torch.allclose(streaming_attend(scores, values, 2), turned, atol=1e-4)
+
+
+@law("stable_softmax")
+def sums_along_dim(stable_softmax: Any, draw: Inputs) -> bool:
+    """The weights sum to 1 along dim, whichever axis that is, and along the last one by default."""
+    x = draw.normal(2, 3, 4)
+    sums = [stable_softmax(x, dim).sum(dim) for dim in (0, 1, -1)] + [
+        stable_softmax(x).sum(-1)
+    ]
+    return all(torch.allclose(each, torch.ones_like(each), atol=1e-4) for each in sums)
+
+
+@law("stable_softmax")
+def larger_by_one(stable_softmax: Any, draw: Inputs) -> bool:
+    """A score that is larger by 1 has a weight e times as large, also beside scores that are far larger."""
+    weights = stable_softmax(torch.tensor([3.0, 2.0, 9.0]).double())
+    return abs(float(weights[0] / weights[1]) - torch.e) < 1e-3
+
+
+@law("stable_softmax")
+def nothing_for_minus_infinity(stable_softmax: Any, draw: Inputs) -> bool:
+    """A score of -inf has a weight of 0, and the others have the weights that they have without it."""
+    x = draw.normal(3)
+    weights = stable_softmax(torch.cat([x, x.new_tensor([-torch.inf])]))
+    return bool(weights[3] == 0) and torch.allclose(
+        weights[:3], stable_softmax(x), atol=1e-4
+    )
+
+
+@law("temperature_softmax")
+def along_dim(temperature_softmax: Any, draw: Inputs) -> bool:
+    """The weights sum to 1 along dim, whichever axis that is."""
+    x = draw.normal(2, 3, 4)
+    sums = [temperature_softmax(x, 0.8, dim).sum(dim) for dim in (0, 1, 2)]
+    return all(torch.allclose(each, torch.ones_like(each), atol=1e-4) for each in sums)
+
+
+@law("attention_entropy")
+def equal_weights(attention_entropy: Any, draw: Inputs) -> bool:
+    """n equal weights have an entropy of log(n) nats: the natural logarithm, not divided by its largest value."""
+    found = [float(attention_entropy(torch.full((n,), 1 / n).double())) for n in (2, 8)]
+    return abs(found[0] - 0.693147) < 1e-3 and abs(found[1] - 2.079442) < 1e-3
+
+
+@law("attention_entropy")
+def zeros_change_nothing(attention_entropy: Any, draw: Inputs) -> bool:
+    """A weight of exactly 0 adds nothing to the entropy, and makes no other weight count less."""
+    weights = draw.normal(3).softmax(dim=-1)
+    longer = torch.cat([weights, torch.zeros(2).to(weights)])
+    return torch.allclose(
+        attention_entropy(longer), attention_entropy(weights), atol=1e-6
+    )
+
+
+@law("attention_entropy")
+def each_row_has_its_own(attention_entropy: Any, draw: Inputs) -> bool:
+    """Each row has an entropy of its own: a table of (2, 3, n) weights gives (2, 3) numbers."""
+    weights = draw.normal(2, 3, 4).softmax(dim=-1)
+    found = attention_entropy(weights)
+    return found.shape == (2, 3) and torch.allclose(
+        found[1, 2], attention_entropy(weights[1, 2]), atol=1e-6
+    )
+
+
+@law("streaming_attend")
+def all_scores_moved(streaming_attend: Any, draw: Inputs) -> bool:
+    """The same number added to all scores changes nothing, even 3000 or -3000, in pieces of any size."""
+    scores, values = draw.normal(7), draw.normal(7, 2)
+    results = [streaming_attend(scores + n, values, 3) for n in (0, 3000, -3000)]
+    return all(torch.allclose(results[0], each, atol=1e-4) for each in results[1:])
+
+
+@law("streaming_attend")
+def a_larger_score_comes_later(streaming_attend: Any, draw: Inputs) -> bool:
+    """When a larger score comes in a later piece, what was summed up so far shrinks: the sum of exponentials and the
+    mixed values, by the same factor.
+    """
+    scores, values = (
+        torch.tensor([0.0, 0.0, 1.0, 1.0, 2.0, 2.0]).double(),
+        draw.normal(6, 2),
+    )
+    right = (scores.exp() / scores.exp().sum()) @ values
+    return torch.allclose(streaming_attend(scores, values, 2), right, atol=1e-4)
+
+
+@law("streaming_attend")
+def values_moved_together(streaming_attend: Any, draw: Inputs) -> bool:
+    """The same vector added to all values is added to the result: the sum is divided once, by all exponentials."""
+    scores, values = draw.normal(7), draw.normal(7, 2)
+    moved = streaming_attend(scores, values + 5, 3)
+    return torch.allclose(moved, streaming_attend(scores, values, 3) + 5, atol=1e-4)

@@ -229,3 +229,91 @@ def three_blocks_of_rows(copy_torch_weights: Any, draw: Inputs) -> bool:
     layers = (mine.q_proj, mine.k_proj, mine.v_proj)
     thirds = reference.in_proj_weight.chunk(3)
     return all(torch.equal(a.weight, b) for a, b in zip(layers, thirds, strict=True))
+
+
+@law("split_heads")
+def neighbors_stay_together(split_heads: Any, draw: Inputs) -> bool:
+    """Head h has the entries h * D to (h + 1) * D - 1 of a token, next to each other and in their order."""
+    heads = split_heads(torch.arange(12.0).expand(1, 2, 12).contiguous(), 3)
+    return torch.equal(heads[0, :, 0], torch.arange(12.0).view(3, 4))
+
+
+@law("MultiHeadAttention")
+def one_table_for_each_head(attention_class: Any, draw: Inputs) -> bool:
+    """The weights are (B, H, L, S): a table for each head, in which every row sums to 1."""
+    module = filled(attention_class(6, 3), draw).eval()
+    weights = module(draw.normal(2, 4, 6), draw.normal(2, 5, 6), need_weights=True)[1]
+    return weights.shape == (2, 3, 4, 5) and torch.allclose(
+        weights.sum(dim=-1), torch.ones(2, 3, 4).to(weights), atol=1e-4
+    )
+
+
+@law("MultiHeadAttention")
+def the_root_of_a_heads_size(attention_class: Any, draw: Inputs) -> bool:
+    """A head's scores are divided by the root of its own dimension D: one that is larger by sqrt(D) has a weight e
+    times as large.
+    """
+    module = attention_class(8, 2).double().eval()
+    with torch.no_grad():
+        for layer in (module.q_proj, module.k_proj):
+            layer.weight.copy_(torch.eye(8))
+    tokens = torch.zeros(1, 2, 8, dtype=torch.float64)
+    tokens[0, 0, ::4] = 2**0.5  # in each head its score with itself is 2, and D is 4
+    weights = module(tokens, need_weights=True)[1]
+    return torch.allclose(
+        weights[0, :, 0, 0] / weights[0, :, 0, 1],
+        torch.full((2,), torch.e).to(weights),
+        atol=1e-3,
+    )
+
+
+@law("MultiHeadAttention")
+def values_are_the_keys(attention_class: Any, draw: Inputs) -> bool:
+    """Without a value, the values come from what the keys come from, and not from the query."""
+    module = filled(attention_class(6, 3), draw).eval()
+    query, key = draw.normal(2, 5, 6), draw.normal(2, 5, 6)
+    return torch.allclose(module(query, key)[0], module(query, key, key)[0], atol=1e-4)
+
+
+@law("MultiHeadAttention")
+def hidden_tokens_change_nothing(attention_class: Any, draw: Inputs) -> bool:
+    """What a hidden token holds changes no output."""
+    module, x = filled(attention_class(6, 3), draw).eval(), draw.normal(2, 4, 6)
+    mask = torch.tensor([True, True, True, False])
+    key = torch.cat([x[:, :3], x[:, 3:] + 20], dim=1)
+    one, other = (module(x, k, k, mask)[0] for k in (x, key))
+    return torch.allclose(one, other, atol=1e-4)
+
+
+@law("copy_torch_weights")
+def all_four_matrices(copy_torch_weights: Any, draw: Inputs) -> bool:
+    """The output's matrix is copied too, as it is: both sides keep it as (out, in)."""
+    mine, reference = pair(draw, bias=False)
+    copy_torch_weights(mine, reference)
+    return torch.equal(mine.out_proj.weight, reference.out_proj.weight)
+
+
+@law("copy_torch_weights")
+def nothing_is_shared(copy_torch_weights: Any, draw: Inputs) -> bool:
+    """Once copied, what happens to the reference does not change mine, nor the other way around."""
+    mine, reference = pair(draw, bias=False)
+    copy_torch_weights(mine, reference)
+    before = [
+        layer.weight.clone() for layer in (mine.q_proj, mine.v_proj, mine.out_proj)
+    ]
+    with torch.no_grad():
+        for parameter in reference.parameters():
+            parameter.add_(1)
+    after = [layer.weight for layer in (mine.q_proj, mine.v_proj, mine.out_proj)]
+    return all(torch.equal(a, b) for a, b in zip(before, after, strict=True))
+
+
+@law("copy_torch_weights")
+def parameters_stay(copy_torch_weights: Any, draw: Inputs) -> bool:
+    """The parameters of mine stay the same objects, so an optimizer that has them keeps them: only numbers are
+    copied.
+    """
+    mine, reference = pair(draw, bias=True)
+    before = [id(parameter) for parameter in mine.parameters()]
+    copy_torch_weights(mine, reference)
+    return [id(parameter) for parameter in mine.parameters()] == before

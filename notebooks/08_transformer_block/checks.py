@@ -329,3 +329,38 @@ def only_cross_attention_reads_the_memory(block_class: Any, draw: Inputs) -> boo
     silence(block.cross_attention.out_proj)
     one, other = (block(x, draw.normal(2, 5, 6)) for _ in range(2))
     return torch.allclose(one, other, atol=1e-4)
+
+
+@law("DecoderBlock")
+def the_memory_is_not_normalized(block_class: Any, draw: Inputs) -> bool:
+    """The memory goes into cross-attention as it is: one that is ten times as large does not give the same."""
+    block, x = filled(block_class(6, 3, 10), DECODER, draw), draw.normal(2, 4, 6)
+    memory = draw.normal(2, 5, 6)
+    return not torch.allclose(block(x, memory), block(x, 10 * memory), atol=1e-3)
+
+
+@law("greedy_decode")
+def each_token_follows_all_before(greedy_decode: Any, draw: Inputs) -> bool:
+    """Each token is the one with the largest of the last position's logits, for the start and all tokens so far."""
+    step = model(draw, 2, 9)
+    tokens = torch.cat(
+        [torch.full((2, 1), 3), greedy_decode(step, 3, 5, 2).long()], dim=1
+    )
+    return torch.equal(step(tokens)[:, :-1].argmax(dim=-1), tokens[:, 1:])
+
+
+@law("greedy_decode")
+def without_the_start(greedy_decode: Any, draw: Inputs) -> bool:
+    """`length` tokens come back for each sentence, and the start is not one of them."""
+    return all(
+        greedy_decode(model(draw, 3, 9), 2, n, 3).shape == (3, n) for n in (1, 4)
+    )
+
+
+@law("greedy_decode")
+def longer_begins_alike(greedy_decode: Any, draw: Inputs) -> bool:
+    """A longer text begins as a shorter one does: nothing is drawn at random, and no token is changed later."""
+    step = model(draw, 3, 9)
+    return torch.equal(
+        greedy_decode(step, 2, 6, 3)[:, :4], greedy_decode(step, 2, 4, 3)
+    )

@@ -534,3 +534,181 @@ def blocks_of_any_size(blockwise_attention: Any, draw: Inputs) -> bool:
     one, three, every = (blockwise_attention(*inputs, block) for block in (1, 3, 7))
     alike = torch.allclose(one, three, atol=1e-4)
     return alike and torch.allclose(three, every, atol=1e-4)
+
+
+@law("attention_cost")
+def what_grows_with_the_queries(attention_cost: Any, draw: Inputs) -> bool:
+    """With twice as many queries all but "kv_bytes" doubles: there are as many keys and values as before."""
+    one, two = attention_cost(1, 2, 5, 7, 4), attention_cost(1, 2, 10, 7, 4)
+    grown = {name: two[name] / one[name] for name in one}
+    return grown == {"score_flops": 2, "mix_flops": 2, "score_bytes": 2, "kv_bytes": 1}
+
+
+@law("attention_cost")
+def what_grows_with_the_dimension(attention_cost: Any, draw: Inputs) -> bool:
+    """With a d_head twice as large all but "score_bytes" doubles: a score is one number, however long its vectors
+    are.
+    """
+    one, two = attention_cost(1, 2, 5, 7, 4), attention_cost(1, 2, 5, 7, 8)
+    grown = {name: two[name] / one[name] for name in one}
+    return grown == {"score_flops": 2, "mix_flops": 2, "score_bytes": 1, "kv_bytes": 2}
+
+
+@law("attention_cost")
+def what_grows_with_the_keys(attention_cost: Any, draw: Inputs) -> bool:
+    """With twice as many keys everything doubles."""
+    one, two = attention_cost(1, 2, 5, 7, 4), attention_cost(1, 2, 5, 14, 4)
+    return all(two[name] == 2 * one[name] for name in one)
+
+
+@law("attention_cost")
+def numbers_of_other_sizes(attention_cost: Any, draw: Inputs) -> bool:
+    """Numbers of half as many bytes halve the bytes, and change no count of operations."""
+    one, half = (attention_cost(1, 2, 5, 7, 4, bytes_per_el=n) for n in (4, 2))
+    return {name: one[name] / half[name] for name in one} == {
+        "score_flops": 1,
+        "mix_flops": 1,
+        "score_bytes": 2,
+        "kv_bytes": 2,
+    }
+
+
+@law("attention_cost")
+def one_of_everything(attention_cost: Any, draw: Inputs) -> bool:
+    """One query and one key with one entry cost a multiplication and an addition for the score, and as much for the
+    mixing; the score takes one number's bytes, key and value two.
+    """
+    cost = attention_cost(1, 1, 1, 1, 1, bytes_per_el=1)
+    return cost == {"score_flops": 2, "mix_flops": 2, "score_bytes": 1, "kv_bytes": 2}
+
+
+@law("KVCache")
+def in_the_order_in_which_they_came(cache_class: Any, draw: Inputs) -> bool:
+    """What comes back are all keys and all values so far, the old ones first, along the axis of positions."""
+    cache = cache_class()
+    parts = [(draw.normal(2, 3, n, 4), draw.normal(2, 3, n, 4)) for n in (2, 1, 3)]
+    for key, value in parts:
+        found = cache.append(key, value)
+    wanted = [torch.cat(tensors, dim=2) for tensors in zip(*parts, strict=True)]
+    return all(torch.equal(a, b) for a, b in zip(found, wanted, strict=True))
+
+
+@law("KVCache")
+def each_cache_by_itself(cache_class: Any, draw: Inputs) -> bool:
+    """A new cache is empty, whatever other caches hold."""
+    first, token = cache_class(), draw.normal(1, 2, 1, 3)
+    first.append(token, token)
+    second = cache_class()
+    return len(second) == 0 and second.append(token, token)[0].size(2) == 1
+
+
+@law("decode_step")
+def one_by_one_or_at_once(decode_step: Any, draw: Inputs) -> bool:
+    """Tokens that come one by one give what they give all at once."""
+    mha, x = attention_for(draw, 6, 2), draw.normal(2, 4, 6)
+    at_once = decode_step(mha, x, RoomyCache())
+    cache = RoomyCache()
+    steps = [decode_step(mha, x[:, i : i + 1], cache) for i in range(4)]
+    return torch.allclose(torch.cat(steps, dim=1), at_once, atol=1e-4)
+
+
+@law("decode_step")
+def no_new_token_looks_ahead(decode_step: Any, draw: Inputs) -> bool:
+    """Of several new tokens none sees those after it, with or without a cache that is filled."""
+    mha, x = attention_for(draw, 6, 2), draw.normal(2, 4, 6)
+    other = torch.cat([x[:, :2], draw.normal(2, 2, 6)], dim=1)
+    one, two = (decode_step(mha, t, RoomyCache())[:, :2] for t in (x, other))
+    return torch.allclose(one, two, atol=1e-4)
+
+
+@law("decode_step")
+def the_cache_is_seen(decode_step: Any, draw: Inputs) -> bool:
+    """A new token sees all tokens in the cache: another one there changes its output."""
+    mha, new, outputs = attention_for(draw, 6, 2), draw.normal(1, 1, 6), []
+    for first in (draw.normal(1, 2, 6), draw.normal(1, 2, 6)):
+        cache = RoomyCache()
+        decode_step(mha, first, cache)
+        outputs.append(decode_step(mha, new, cache))
+    return not torch.allclose(*outputs, atol=1e-4)
+
+
+@law("repeat_kv")
+def sets_stay_whole(repeat_kv: Any, draw: Inputs) -> bool:
+    """There are n_rep times as many heads afterward, and each is one of the sets, whole."""
+    x = draw.normal(2, 3, 4, 5)
+    found = repeat_kv(x, 2)
+    heads = [
+        any(torch.equal(found[:, h], x[:, g]) for g in range(3))
+        for h in range(found.size(1))
+    ]
+    return heads == [True] * 6
+
+
+@law("repeat_kv")
+def once_is_nothing(repeat_kv: Any, draw: Inputs) -> bool:
+    """With an n_rep of 1 nothing changes."""
+    x = draw.normal(2, 3, 4, 5)
+    return torch.equal(repeat_kv(x, 1), x)
+
+
+@law("sliding_window_mask")
+def a_window_of_one(sliding_window_mask: Any, draw: Inputs) -> bool:
+    """With a window of 1 a query sees its own position alone; with one as long as the keys, all that came
+    before too.
+    """
+    one, every = sliding_window_mask(4, 1), sliding_window_mask(4, 4)
+    return torch.equal(one, torch.eye(4).bool()) and torch.equal(
+        every, torch.ones(4, 4).tril().bool()
+    )
+
+
+@law("sliding_window_mask")
+def last_with_last(sliding_window_mask: Any, draw: Inputs) -> bool:
+    """With more keys than queries the last query belongs to the last key, and sees it and those right before it."""
+    last = sliding_window_mask(2, 3, 6)[-1]
+    return last.tolist() == [False, False, False, True, True, True]
+
+
+@law("blockwise_attention")
+def hidden_keys_change_nothing(blockwise_attention: Any, draw: Inputs) -> bool:
+    """What a hidden key and its value hold changes nothing, in whichever block it is."""
+    query, key, value = draw.normal(3, 4), draw.normal(7, 4), draw.normal(7, 2)
+    mask = rule(draw, 7)
+    hidden = ~mask.unsqueeze(-1)
+    other = key.masked_fill(hidden, 30.0), value.masked_fill(hidden, -50.0)
+    one, two = (
+        blockwise_attention(query, *kv, 2, mask) for kv in ((key, value), other)
+    )
+    return torch.allclose(one, two, atol=1e-4)
+
+
+@law("blockwise_attention")
+def equal_values(blockwise_attention: Any, draw: Inputs) -> bool:
+    """Where all values are the same vector, every output is that vector: it is divided once, by all exponentials."""
+    value = draw.normal(2)
+    output = blockwise_attention(
+        draw.normal(3, 4), draw.normal(7, 4), value.expand(7, 2), 3
+    )
+    return torch.allclose(output, value.expand(3, 2), atol=1e-4)
+
+
+@law("blockwise_attention")
+def keys_in_another_order(blockwise_attention: Any, draw: Inputs) -> bool:
+    """Keys and values in another order, both the same, give the same, also where the largest score comes last: what was
+    summed up so far shrinks then.
+    """
+    query, key, value = 5 * draw.normal(3, 4), draw.normal(7, 4), draw.normal(7, 2)
+    one, two = (
+        blockwise_attention(query, k, v, 2)
+        for k, v in ((key, value), (key.flip(0), value.flip(0)))
+    )
+    return torch.allclose(one, two, atol=1e-4)
+
+
+@law("blockwise_attention")
+def the_root_of_d(blockwise_attention: Any, draw: Inputs) -> bool:
+    """Scores are divided by sqrt(D): one that is larger by sqrt(D) has a weight e times as large."""
+    query, key = torch.zeros(1, 4).double(), torch.zeros(2, 4).double()
+    query[0, 0], key[0, 0] = 1.0, 2.0
+    weights = blockwise_attention(query, key, torch.eye(2).double(), 1)[0]
+    return abs(float(weights[0] / weights[1]) - torch.e) < 1e-3

@@ -179,3 +179,124 @@ def numbers_of_its_own(keras_to_torch: Any, draw: Inputs) -> bool:
         array_ += 1
     after = parameters_of(module)
     return all(torch.equal(before[name], after[name]) for name in before)
+
+
+@law("numpy_attention")
+def hidden_keys_change_nothing(numpy_attention: Any, draw: Inputs) -> bool:
+    """What a hidden key and its value hold changes nothing."""
+    query, key, value = array(draw, 3, 4), array(draw, 5, 4), array(draw, 5, 2)
+    mask = rule(draw, 5)
+    other = np.where(mask[:, None], key, 30.0), np.where(mask[:, None], value, -50.0)
+    one, two = (numpy_attention(query, *kv, mask) for kv in ((key, value), other))
+    return bool(np.allclose(one, two, atol=1e-4))
+
+
+@law("numpy_attention")
+def equal_values(numpy_attention: Any, draw: Inputs) -> bool:
+    """Where all values are the same vector, every output is that vector: the weights of a query sum to 1 over the
+    keys.
+    """
+    value = np.tile(array(draw, 2), (5, 1))
+    output = numpy_attention(array(draw, 3, 4), array(draw, 5, 4), value)
+    return bool(np.allclose(output, value[:3], atol=1e-4))
+
+
+@law("numpy_attention")
+def an_empty_query_gets_zeros(numpy_attention: Any, draw: Inputs) -> bool:
+    """A query that may look at nothing gets zeros, whatever the other queries see."""
+    mask = rule(draw, 3, 5)
+    mask[1] = False
+    output = numpy_attention(
+        array(draw, 3, 4), array(draw, 5, 4), array(draw, 5, 2), mask
+    )
+    return not output[1].any() and bool(output[[0, 2]].any())
+
+
+@law("numpy_attention")
+def the_root_of_d(numpy_attention: Any, draw: Inputs) -> bool:
+    """Scores are divided by sqrt(D): one that is larger by sqrt(D) has a weight e times as large."""
+    query, key = np.zeros((1, 4)), np.zeros((2, 4))
+    query[0, 0], key[0, 0] = 1.0, 2.0
+    weights = numpy_attention(query, key, np.eye(2))[0]
+    return bool(abs(weights[0] / weights[1] - np.e) < 1e-3)
+
+
+@law("numpy_attention")
+def in_the_inputs_dtype(numpy_attention: Any, draw: Inputs) -> bool:
+    """float32 in gives float32 out, with and without a mask, and float64 gives float64."""
+    found = []
+    for dtype in (np.float32, np.float64):
+        inputs = [array(draw, n, 4, dtype=dtype) for n in (3, 5, 5)]
+        outputs = numpy_attention(*inputs), numpy_attention(*inputs, rule(draw, 3, 5))
+        found.append(all(output.dtype == dtype for output in outputs))
+    return all(found)
+
+
+@law("convert_mask")
+def there_and_back(convert_mask: Any, draw: Inputs) -> bool:
+    """A mask that is converted to another convention and back is what it was, in its own dtype."""
+    four = masks(draw)
+    pairs = [(s, t) for s in four for t in four]
+    back = [
+        (convert_mask(convert_mask(four[s], s, t), t, s), four[s]) for s, t in pairs
+    ]
+    return all(a.dtype == b.dtype and torch.equal(a, b) for a, b in back)
+
+
+@law("convert_mask")
+def zero_means_two_things(convert_mask: Any, draw: Inputs) -> bool:
+    """0 hides in a "zero_one" mask and shows in an "additive" one; True shows in "may_attend" and hides in "hide"."""
+    four = masks(draw)
+    found = [convert_mask(four[s], s, "may_attend") for s in four]
+    return all(torch.equal(each, four["may_attend"]) for each in found)
+
+
+@law("keras_to_torch")
+def parameters_stay(keras_to_torch: Any, draw: Inputs) -> bool:
+    """The module keeps its parameters as objects, with their dtype: only numbers are copied."""
+    module = torch_module(draw, 6, 2, torch.float64)
+    before = [(id(p), p.dtype) for p in module.parameters()]
+    keras_to_torch(keras_weights(draw, 2, 3), module)
+    return [(id(p), p.dtype) for p in module.parameters()] == before
+
+
+@law("keras_to_torch")
+def query_key_value(keras_to_torch: Any, draw: Inputs) -> bool:
+    """in_proj holds query, key and value one below the other, E rows each, and of a head its D rows: row h * D + d has
+    the numbers kernel[:, h, d].
+    """
+    weights, module = keras_weights(draw, 2, 3), torch_module(draw, 6, 2)
+    keras_to_torch(weights, module)
+    rows = [weights[f"{part}/kernel"][:, 1, 2] for part in ("query", "key", "value")]
+    found = module.in_proj_weight.detach()[[5, 11, 17]].numpy()
+    return bool(np.allclose(found, np.stack(rows), atol=1e-6))
+
+
+@law("keras_to_torch")
+def four_biases(keras_to_torch: Any, draw: Inputs) -> bool:
+    """All four biases are copied: of query, key and value one after the other, head by head, and that of the output."""
+    weights, module = keras_weights(draw, 2, 3), torch_module(draw, 6, 2)
+    keras_to_torch(weights, module)
+    three = np.concatenate(
+        [weights[f"{part}/bias"].ravel() for part in ("query", "key", "value")]
+    )
+    biases = (
+        (module.in_proj_bias, three),
+        (module.out_proj.bias, weights["attention_output/bias"]),
+    )
+    return all(
+        np.allclose(mine.detach().numpy(), keras, atol=1e-6) for mine, keras in biases
+    )
+
+
+@law("keras_to_torch")
+def the_output_matrix(keras_to_torch: Any, draw: Inputs) -> bool:
+    """The output's kernel maps heads and their entries to E numbers: kernel[h, d] is column h * D + d of
+    out_proj.weight.
+    """
+    weights, module = keras_weights(draw, 2, 3), torch_module(draw, 6, 2)
+    keras_to_torch(weights, module)
+    column = module.out_proj.weight.detach()[:, 5].numpy()
+    return bool(
+        np.allclose(column, weights["attention_output/kernel"][1, 2], atol=1e-6)
+    )

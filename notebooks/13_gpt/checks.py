@@ -537,3 +537,199 @@ def all_blocks_in_order(from_published: Any, draw: Inputs) -> bool:
     """A file with twelve blocks gives a model with twelve: their numbers are compared as numbers, not as texts."""
     model = from_published(published(draw, layers=12), 2)
     return len(model.blocks) == 12
+
+
+@law("learn_merges")
+def often_counts_more(learn_merges: Any, draw: Inputs) -> bool:
+    """A pair counts as often as its words occur: one word that occurs nine times outweighs two that occur once."""
+    return learn_merges({"ab": 9, "xy": 1, "xyz": 1}, 1) == [("a", "b")]
+
+
+@law("learn_merges")
+def smallest_first(learn_merges: Any, draw: Inputs) -> bool:
+    """Of equally frequent pairs the smallest comes first, in whatever order the words are."""
+    orders = {"ab": 2, "ac": 2}, {"ac": 2, "ab": 2}
+    return all(learn_merges(words, 1) == [("a", "b")] for words in orders)
+
+
+@law("learn_merges")
+def not_across_words(learn_merges: Any, draw: Inputs) -> bool:
+    """Words of one character have no pairs: nothing is merged across words, and no pair comes that is not there."""
+    return learn_merges({"a": 5, "b": 5}, 3) == []
+
+
+@law("learn_merges")
+def as_often_as_it_could_be_merged(learn_merges: Any, draw: Inputs) -> bool:
+    """In "aaa" the pair of two a counts once, since a merge takes both."""
+    return learn_merges({"aaa": 2, "bc": 3}, 1) == [("b", "c")]
+
+
+@law("split_word")
+def wherever_it_occurs(split_word: Any, draw: Inputs) -> bool:
+    """A pair is merged wherever it occurs in the word, and from left to right: of three a the first two."""
+    found = split_word("abcab", [("a", "b")]), split_word("aaa", [("a", "a")])
+    return found == (["ab", "c", "ab"], ["aa", "a"])
+
+
+@law("split_word")
+def merged_tokens_are_merged_on(split_word: Any, draw: Inputs) -> bool:
+    """What a merge makes may be merged again, also by a pair that comes earlier in the list."""
+    return split_word("abc", [("ab", "c"), ("a", "b")]) == ["abc"]
+
+
+@law("split_word")
+def nothing_is_lost(split_word: Any, draw: Inputs) -> bool:
+    """The tokens joined are the word, whatever is merged; an empty word has none."""
+    merges = [("a", "b"), ("c", "d"), ("ab", "cd")]
+    words = "abxcd", "xyz", "dcba", ""
+    return (
+        all("".join(split_word(word, merges)) == word for word in words)
+        and split_word("", merges) == []
+    )
+
+
+@law("GPT")
+def places_count(model_class: Any, draw: Inputs) -> bool:
+    """The same token at two places has different logits: each place adds a vector of its own."""
+    logits = filled(model_class(**SIZES), draw)(torch.full((1, 4), 3))
+    return not torch.allclose(logits[:, 0], logits[:, 1], atol=1e-4)
+
+
+@law("GPT")
+def the_matrix_of_the_tokens(model_class: Any, draw: Inputs) -> bool:
+    """The logits are the last norm's output times the matrix of token_embedding: where that norm gives 0, all are 0."""
+    model = filled(model_class(**SIZES), draw)
+    model.norm.weight.data.zero_()
+    model.norm.bias.data.zero_()
+    return not model(drawn_tokens(draw, 11, 1, 4)).any()
+
+
+@law("GPT")
+def as_numbers_begin(model_class: Any, draw: Inputs) -> bool:
+    """All matrices, those of the embeddings too, begin with mean 0 and a standard deviation of 0.02, and biases of
+    linear layers as PyTorch makes them.
+    """
+    state = torch.random.get_rng_state()
+    torch.manual_seed(draw.integer(0, 999))
+    model = model_class(
+        vocab_size=300, max_len=200, d_model=48, num_layers=1, num_heads=3
+    )
+    torch.random.set_rng_state(state)
+    matrices = [p.detach() for p in model.parameters() if p.dim() > 1]
+    return all(
+        0.017 < float(p.std()) < 0.023 and abs(float(p.mean())) < 0.003
+        for p in matrices
+    )
+
+
+@law("learning_rate")
+def floor_at_the_end(learning_rate: Any, draw: Inputs) -> bool:
+    """At step `total` the rate is floor, and every later step has floor too: the cosine does not rise again."""
+    rates = [
+        learning_rate(n, peak=2.0, warmup=4, total=10, floor=0.5)
+        for n in (10, 11, 16, 30)
+    ]
+    return all(abs(rate - 0.5) < 1e-6 for rate in rates)
+
+
+@law("learning_rate")
+def no_warm_up(learning_rate: Any, draw: Inputs) -> bool:
+    """With a warmup of 0 step 0 has the peak; with a warmup of `total` there is no cosine."""
+    first = learning_rate(0, peak=2.0, warmup=0, total=10)
+    last = learning_rate(9, peak=2.0, warmup=10, total=10)
+    return abs(first - 2.0) < 1e-6 and abs(last - 2.0) < 1e-6
+
+
+@law("parameter_groups")
+def each_once(parameter_groups: Any, draw: Inputs) -> bool:
+    """Every parameter that learns is there once, also one that two layers share; those that do not learn are not."""
+    model = Model()
+    model.final.weight.requires_grad_(False)
+    found = [id(p) for group in parameter_groups(model, 0.1) for p in group["params"]]
+    wanted = {id(p) for p in model.parameters() if p.requires_grad}
+    return len(found) == len(set(found)) and set(found) == wanted
+
+
+@law("parameter_groups")
+def the_first_decays(parameter_groups: Any, draw: Inputs) -> bool:
+    """The first group has the decay, and the second one a decay of 0.0."""
+    return [group["weight_decay"] for group in parameter_groups(Model(), 0.3)] == [
+        0.3,
+        0.0,
+    ]
+
+
+@law("next_token_probabilities")
+def sums_of_what_is_kept(next_token_probabilities: Any, draw: Inputs) -> bool:
+    """What is kept sums to 1: the probabilities of the others are shared out again."""
+    logits = draw.normal(2, 6)
+    kinds = {}, {"temperature": 0.5}, {"temperature": 0}, {"top_k": 2}, {"top_p": 0.5}
+    sums = [
+        next_token_probabilities(logits, **options).sum(dim=-1) for options in kinds
+    ]
+    return all(torch.allclose(each, torch.ones_like(each), atol=1e-4) for each in sums)
+
+
+@law("next_token_probabilities")
+def in_their_order(next_token_probabilities: Any, draw: Inputs) -> bool:
+    """Probabilities are in the order of the logits, and not sorted: the largest is where the largest logit is."""
+    logits = draw.normal(3, 7)
+    kinds = {"top_k": 3}, {"top_p": 0.7}, {"temperature": 0}
+    places = [
+        next_token_probabilities(logits, **options).argmax(dim=-1) for options in kinds
+    ]
+    return all(torch.equal(each, logits.argmax(dim=-1)) for each in places)
+
+
+@law("next_token_probabilities")
+def as_many_as_top_k(next_token_probabilities: Any, draw: Inputs) -> bool:
+    """top_k=2 keeps exactly two tokens of each row, also where a third is equal; where there are fewer, all
+    are kept.
+    """
+    logits = torch.tensor([[3.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0]]).double()
+    kept = next_token_probabilities(logits, top_k=2).gt(0).sum(dim=-1)
+    every = next_token_probabilities(logits, top_k=9).gt(0).sum(dim=-1)
+    return kept.tolist() == [2, 2] and every.tolist() == [4, 4]
+
+
+@law("next_token_probabilities")
+def temperature_comes_first(next_token_probabilities: Any, draw: Inputs) -> bool:
+    """The temperature divides the logits before anything is left out: twice the logits at twice the temperature keep
+    the same tokens with the same probabilities.
+    """
+    logits = draw.normal(2, 7)
+    one = next_token_probabilities(logits, temperature=0.5, top_p=0.7)
+    return torch.allclose(
+        one, next_token_probabilities(2 * logits, top_p=0.7), atol=1e-4
+    )
+
+
+@law("from_published")
+def copies_of_its_own(from_published: Any, draw: Inputs) -> bool:
+    """The numbers are copied: what happens to the file's tensors later changes nothing in the model."""
+    weights, tokens = published(draw, layers=1), drawn_tokens(draw, 11, 1, 4)
+    weights = {name: tensor.clone() for name, tensor in weights.items()}
+    model = from_published(weights, 2)
+    before = model(tokens)
+    for tensor in weights.values():
+        tensor.add_(1)
+    return torch.equal(model(tokens), before)
+
+
+@law("from_published")
+def turned_matrices(from_published: Any, draw: Inputs) -> bool:
+    """The file's matrices of blocks are (in, out), and those of nn.Linear (out, in): each is turned, and no embedding
+    is.
+    """
+    weights = published(draw, layers=1)
+    parameters = [p.detach() for p in from_published(weights, 2).parameters()]
+
+    def there(tensor: Tensor) -> bool:
+        return any(
+            p.shape == tensor.shape and torch.equal(p, tensor) for p in parameters
+        )
+
+    names = "h.0.mlp.c_fc", "h.0.mlp.c_proj", "h.0.attn.c_proj"
+    return there(weights["wte.weight"]) and all(
+        there(weights[f"{n}.weight"].T) for n in names
+    )

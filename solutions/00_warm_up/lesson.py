@@ -3,6 +3,8 @@
 #
 # After this lesson you will be able to follow the PyTorch in lesson 1, and you will know how the exercises here work: a check, a hint, a repair. You need Python, and should have seen a matrix product. About 60 minutes.
 #
+# The times that the lessons give are meant for someone who reads quickly. If you stop to think, or do not often read English, it is normal to need a third or a half more.
+#
 # ## The idea
 #
 # Mia and Tom share a shelf with two books, and each of them has one evening for reading. Three tables follow below the set-up cell. (That cell is nearly the same in all lessons, and you need not understand it.) The first says how much Mia and Tom like crime and romance, and the second says how much crime and romance each book contains. The third table says what a reader can finish if one book gets the whole evening. In the first book that is six pages of dialogue, and in the second it is six pages of description.
@@ -218,7 +220,7 @@ reveal("(2, 1, 5, 4) @ (3, 4, 7)", str(tuple(product.shape)))
 #
 # ### Exercise 0.1: all dot products
 #
-# Write the comparison for tensors with any number of axes in front: each row of `a` with each row of `b`.
+# Write the comparison for tensors with any number of axes in front: each row of `a` with each row of `b`. You have seen the line that does it, because this exercise is about the check.
 #
 # Below are three hints, folded away, then a cell to fill in, then a check. **Do it wrong first.** Replace `raise NotImplementedError()` with `return b @ a.mT`, run the cell, and run the check below it. A card appears, with a cross at its top and a red line below it. The card says which check failed, what is wrong, and which hint may help. Read it, open the hint, repair the line, and run both cells again.
 
@@ -260,7 +262,7 @@ def pairwise_dots(a: Tensor, b: Tensor) -> Tensor:
 #
 # The sums have one axis fewer than the table. What did the section above do so that every sum met its own row, in a square table too?
 #
-# Return a new tensor: an operator such as `/` makes one, while its in-place form with an equals sign would write into the tensor that was passed in.
+# Return a new tensor. Dividing with `/` makes one. Its in-place form, with an equals sign behind it, would write into the tensor that was passed in, as "What can go wrong" shows below.
 
 
 # %% exercise normalize_rows
@@ -360,6 +362,21 @@ question = torch.arange(10)
 answer = (question + 1) % 10
 print("before:", model(question).argmax(dim=-1).tolist())
 
+# %% [markdown]
+# Which number should the training make smaller? Ten logits can be turned into ten shares that sum to 1, and lesson 1 shows how. Let p be the share of the right answer. The *cross-entropy* is −ln p. If the model is certain and right, p is 1 and the cross-entropy is 0. With the shares 0.1, 0.2 and 0.7 and the third answer right, it is −ln 0.7 = 0.36.
+#
+# **Predict.** A model that guesses gives each of the ten digits a share of 0.1. How large is its cross-entropy?
+
+# %%
+predict("cross-entropy of a guess among ten", options=("0.1", "1", "2.3"))
+
+# %%
+reveal("cross-entropy of a guess among ten", "2.3")
+-torch.tensor(0.1).log()
+
+# %% [markdown]
+# It is ln 10 = 2.303, a number that comes back in lesson 8. The loss that the next cell makes smaller is the mean of the cross-entropy over all ten questions:
+
 # %%
 optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
 for _ in range(50):
@@ -370,11 +387,7 @@ for _ in range(50):
 print("after: ", model(question).argmax(dim=-1).tolist())
 
 # %% [markdown]
-# This is the training loop, and every model in this course is trained with one like it.
-#
-# Which number does the loop make smaller? Ten logits can be turned into ten shares that sum to 1, and lesson 1 shows how. Let p be the share of the right answer. The *cross-entropy* is −ln p. If the model is certain and right, p is 1 and the cross-entropy is 0. If the model guesses, p is a tenth and the cross-entropy is ln 10, which is about 2.3. With the shares 0.1, 0.2 and 0.7 and the third answer right, for instance, it is −ln 0.7 = 0.36. The loss is the mean of this number over all questions.
-#
-# In each step `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps the model counts.
+# This is the training loop, and every model in this course is trained with one like it. In each step `cross_entropy` turns the logits into shares and computes the loss, `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps the model counts.
 #
 # ## What can go wrong
 #
@@ -406,7 +419,7 @@ before
 #
 # ## What you learned
 #
-# Compare, share out, mix: these three steps are attention, and each lesson that follows changes one of them or asks what they do. Mia and Tom's program had all three steps, and all that it lacked was one argument, `keepdim=True`.
+# Compare, share out, mix: these three steps are attention, and each lesson that follows changes one of them or asks what they do. Mia and Tom's program had all three steps. It lacked only one argument, `keepdim=True`.
 #
 # | | what it does | what to remember |
 # |---|---|---|

@@ -111,3 +111,102 @@ def a_score_for_each_pair(additive_scores: Any, draw: Inputs) -> bool:
     return torch.allclose(
         additive_scores(query, key, *weights)[:, :2, :3], part, atol=1e-4
     )
+
+
+@law("soft_lookup")
+def temperature_and_scores(soft_lookup: Any, draw: Inputs) -> bool:
+    """A query twice as long at twice the temperature finds the same: scores are divided by the temperature."""
+    query, key, value = draw.normal(3), draw.normal(5, 3), draw.normal(5, 2)
+    one, other = (
+        soft_lookup(query, key, value, 0.7),
+        soft_lookup(2 * query, key, value, 1.4),
+    )
+    return torch.allclose(one, other, atol=1e-4)
+
+
+@law("soft_lookup")
+def shares_sum_to_one(soft_lookup: Any, draw: Inputs) -> bool:
+    """The same vector added to all values is added to the result: the shares sum to 1, at any temperature."""
+    query, key, value = draw.normal(3), draw.normal(5, 3), draw.normal(5, 2)
+    results = [
+        (soft_lookup(query, key, value + 4, t), soft_lookup(query, key, value, t) + 4)
+        for t in (0.5, 1.0, 3.0)
+    ]
+    return all(torch.allclose(a, b, atol=1e-4) for a, b in results)
+
+
+@law("soft_lookup")
+def every_entry_counts(soft_lookup: Any, draw: Inputs) -> bool:
+    """Every value has a share, also one with a low score: another value there changes the result a little."""
+    query, key, value = (
+        torch.ones(1).double(),
+        torch.zeros(3, 1).double(),
+        draw.normal(3, 2),
+    )
+    key[0] = 1.0
+    other = torch.cat([value[:2], value[2:] + 5])
+    change = soft_lookup(query, key, other) - soft_lookup(query, key, value)
+    return torch.allclose(change, torch.full_like(change, 5 / (torch.e + 2)), atol=1e-3)
+
+
+@law("additive_scores")
+def linear_in_v(additive_scores: Any, draw: Inputs) -> bool:
+    """With v twice as long all scores are twice as large: tanh acts before v, and nothing acts after it."""
+    inputs = (
+        draw.normal(2, 3, 4),
+        draw.normal(2, 5, 6),
+        draw.normal(7, 4),
+        draw.normal(7, 6),
+    )
+    v = draw.normal(7)
+    one, two = additive_scores(*inputs, v), additive_scores(*inputs, 2 * v)
+    return torch.allclose(two, 2 * one, atol=1e-4)
+
+
+@law("additive_scores")
+def tanh_has_bounds(additive_scores: Any, draw: Inputs) -> bool:
+    """With h ones in v no score is beyond h: tanh gives each of the h sums a number between -1 and 1."""
+    inputs = (
+        draw.normal(2, 3, 4),
+        draw.normal(2, 5, 6),
+        draw.normal(7, 4),
+        draw.normal(7, 6),
+    )
+    scores = additive_scores(*inputs, torch.ones(7, dtype=torch.float64))
+    return bool((scores.abs() <= 7.001).all())
+
+
+def additive_inputs(draw: Inputs) -> tuple[list[Tensor], Tensor, list[Tensor]]:
+    """Draw a query and a key, a value, and two matrices with v."""
+    both = [draw.normal(2, 3, 4), draw.normal(2, 5, 6)]
+    return (
+        both,
+        draw.normal(2, 5, 3),
+        [draw.normal(7, 4), draw.normal(7, 6), draw.normal(7)],
+    )
+
+
+@law("additive_attention")
+def weights_of_a_query_sum_to_one(additive_attention: Any, draw: Inputs) -> bool:
+    """The weights of each query sum to 1 over the keys: softmax runs along the last axis of the scores."""
+    both, value, weights = additive_inputs(draw)
+    sums = additive_attention(*both, value, *weights)[1].sum(dim=-1)
+    return torch.allclose(sums, torch.ones_like(sums), atol=1e-4)
+
+
+@law("additive_attention")
+def contexts_are_mixed_values(additive_attention: Any, draw: Inputs) -> bool:
+    """Values twice as large give contexts twice as large and the same weights, which come from query and key alone."""
+    both, value, weights = additive_inputs(draw)
+    one, two = (additive_attention(*both, v, *weights) for v in (value, 2 * value))
+    return torch.allclose(two[0], 2 * one[0], atol=1e-4) and torch.allclose(
+        two[1], one[1], atol=1e-4
+    )
+
+
+@law("additive_attention")
+def mixed_by_these_weights(additive_attention: Any, draw: Inputs) -> bool:
+    """The contexts are the values mixed by the very weights that are returned."""
+    both, value, weights = additive_inputs(draw)
+    contexts, shares = additive_attention(*both, value, *weights)
+    return torch.allclose(contexts, shares @ value, atol=1e-4)

@@ -173,3 +173,100 @@ def each_query_by_itself(attend: Any, draw: Inputs) -> bool:
     query, key, value = draw.normal(2, 4), draw.normal(3, 4), draw.normal(3, 6)
     alone = attend(query[:1], key, value)
     return torch.allclose(attend(query, key, value)[0][:1], alone[0], atol=1e-4)
+
+
+@law("project_qkv")
+def nothing_but_a_product(project_qkv: Any, draw: Inputs) -> bool:
+    """With x twice as large all three are twice as large, as products with a matrix are."""
+    x, matrices = draw.normal(2, 3, 4), [draw.normal(4, 4) for _ in range(3)]
+    pairs = zip(project_qkv(2 * x, *matrices), project_qkv(x, *matrices), strict=True)
+    return all(torch.allclose(two, 2 * one, atol=1e-4) for two, one in pairs)
+
+
+@law("project_qkv")
+def each_with_its_own_matrix(project_qkv: Any, draw: Inputs) -> bool:
+    """A matrix of zeros for the values makes the third result 0, and no other one."""
+    x, w = draw.normal(2, 3, 4), draw.normal(4, 4)
+    zero = [
+        bool((part == 0).all()) for part in project_qkv(x, w, w, torch.zeros_like(w))
+    ]
+    return zero == [False, False, True]
+
+
+@law("attention_scores")
+def linear_in_the_key(attention_scores: Any, draw: Inputs) -> bool:
+    """A key twice as long gets scores twice as large."""
+    query, key = draw.normal(3, 4), draw.normal(5, 4)
+    return torch.allclose(
+        attention_scores(query, 2 * key), 2 * attention_scores(query, key), atol=1e-4
+    )
+
+
+@law("attention_scores")
+def not_scaled(attention_scores: Any, draw: Inputs) -> bool:
+    """Two rows of D ones have a score of D, for every D: nothing is divided."""
+    scores = [attention_scores(torch.ones(2, d), torch.ones(3, d)) for d in (1, 4, 9)]
+    return all(
+        torch.allclose(s, torch.full_like(s, d), atol=1e-3)
+        for s, d in zip(scores, (1, 4, 9), strict=True)
+    )
+
+
+@law("attend")
+def returned_weights_mix(attend: Any, draw: Inputs) -> bool:
+    """The output is the values mixed by the very weights that are returned."""
+    query, key, value = draw.normal(2, 4), draw.normal(3, 4), draw.normal(3, 5)
+    output, weights = attend(query, key, value)
+    return torch.allclose(output, weights @ value, atol=1e-4)
+
+
+@law("attend")
+def a_score_larger_by_one(attend: Any, draw: Inputs) -> bool:
+    """A score that is larger by 1 has a weight e times as large, for every D: scores are not scaled."""
+    query, key = torch.zeros(1, 9).double(), torch.zeros(2, 9).double()
+    query[0, 0], key[0, 0] = 1.0, 1.0
+    weights = attend(query, key, draw.normal(2, 3))[1]
+    return abs(float(weights[0, 0] / weights[0, 1]) - torch.e) < 1e-2
+
+
+@law("attend")
+def rows_sum_to_one(attend: Any, draw: Inputs) -> bool:
+    """The weights of each query, a row of the table, sum to 1, also with axes in front."""
+    weights = attend(
+        draw.normal(2, 3, 4, 6), draw.normal(2, 3, 5, 6), draw.normal(2, 3, 5, 2)
+    )[1]
+    sums = weights.sum(dim=-1)
+    return torch.allclose(sums, torch.ones_like(sums), atol=1e-4)
+
+
+def weights_of(copy_previous_qk: Any, length: int) -> Tensor:
+    """Return the weights that queries and keys of some length have."""
+    query, key = copy_previous_qk(length)
+    return (query.double() @ key.double().mT).softmax(dim=-1)
+
+
+@law("copy_previous_qk")
+def one_position_back(copy_previous_qk: Any, draw: Inputs) -> bool:
+    """From row 1 on, the largest weight is one position back."""
+    places = weights_of(copy_previous_qk, 6).argmax(dim=-1)
+    return bool(places[1:].equal(torch.arange(5)))
+
+
+@law("copy_previous_qk")
+def the_first_looks_at_itself(copy_previous_qk: Any, draw: Inputs) -> bool:
+    """Row 0 has nothing before it, and looks at position 0."""
+    return int(weights_of(copy_previous_qk, 6)[0].argmax()) == 0
+
+
+@law("copy_previous_qk")
+def sharp_enough_for_many(copy_previous_qk: Any, draw: Inputs) -> bool:
+    """Among many keys too the right one has more than 0.99: the gap to the other scores is large enough for
+    them all.
+    """
+    return bool((weights_of(copy_previous_qk, 400).amax(dim=-1) > 0.99).all())
+
+
+@law("copy_previous_qk")
+def a_sequence_of_one(copy_previous_qk: Any, draw: Inputs) -> bool:
+    """A sequence of one token looks at that token."""
+    return bool((weights_of(copy_previous_qk, 1) > 0.99).all())

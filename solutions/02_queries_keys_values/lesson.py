@@ -1,7 +1,15 @@
 # %% [markdown]
 # # 2. Queries, keys, values
 #
-# After this lesson you can build attention from three matrices, say what each of them is for, and read the weights that come out. You should have done lesson 1 and be comfortable with logarithms. About 115 minutes, in two sittings, of which the first ends before "From scores to weights to output".
+# After this lesson you can build attention from three matrices, say what each of them is for, and read the weights that come out. You should have done lesson 1 and be comfortable with logarithms. About 115 minutes, in two sittings, of which the first ends before "From scores to weights to output". The optional section takes another 10.
+#
+# **From memory.** In lesson 0, what were the three steps called? Which axis disappears in `a @ b.mT`? And in lesson 1, what was the bottleneck of a network that reads everything before it writes?
+#
+# <details><summary>Answers</summary>
+#
+# Compare, share out, mix. The last axis of both disappears, which is the one that they have in common. The bottleneck was a single state for everything that had been read.
+#
+# </details>
 #
 # ## The idea
 #
@@ -50,7 +58,7 @@ scores.softmax(dim=-1)
 # | **key** | the label that is searched | the encoder's state at each word | "I have …" |
 # | **value** | the content of the record | the same state, once more | "I give …" |
 #
-# A query is compared with keys, and the comparison decides *how much* of each value is taken. The values are *what* gets passed on. A key and its value can be very different vectors, because they do different jobs.
+# A query is compared with keys, and the comparison decides *how much* of each value is taken. The values are *what* gets passed on. A key and its value can be very different vectors, because they do different jobs. Every GPT makes these three vectors of each token that it reads, anew in each of its layers.
 #
 # ## By hand
 #
@@ -145,22 +153,6 @@ plot.slide(
 #
 # Two keys get the same weight when the query points halfway between them, at 45°, 150° and 285°, or the opposite way, as at 105°. No angle gives one key everything. A query of larger norm would come closer, though on paper it would never get there.
 #
-# ### Why a dot product?
-#
-# Perhaps the most natural way to compare two vectors is their distance: the closer a key is to the query, the higher its score should be. Take $-\tfrac12\|q - k\|^2$ as the score, and multiply it out:
-#
-# $$-\tfrac12\|q-k\|^2 \;=\; q \cdot k \;-\; \tfrac12\|q\|^2 \;-\; \tfrac12\|k\|^2 .$$
-#
-# The second term is the same for all keys. A number that is added to every score changes no weight, because it multiplies all exponentials by the same factor. If the keys have equal norms, the third term cancels for the same reason, and only the dot product is left of the distance. Here it is with the three keys of the slider:
-
-# %%
-pointing = 2 * toward(torch.tensor(75.0))
-distances = (pointing - around).norm(dim=-1)
-(-(distances**2) / 2).softmax(dim=-1), (around @ pointing).softmax(dim=-1)
-
-# %% [markdown]
-# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer. A key with a large norm is easy to find, whatever it contains, for every query that points roughly its way. A dot product is also a little cheaper than a distance, because the two norms need not be computed.
-#
 # ## In PyTorch
 #
 # Our sentence is *the cat sat on the mat*. Each word is a row of five numbers, which say whether the word is an article, a noun, a verb or a preposition, and whether it is alive. These are toy numbers, chosen by hand, because a model would learn its own and you could not read them.
@@ -203,7 +195,7 @@ sat, cat = x[2], x[1]
 sat @ w_q, cat @ w_k, cat @ w_v
 
 # %% [markdown]
-# *sat* asks [2, 2], and the key of *cat* answers [1, 1], "I am a thing, and I am alive". *cat* would give its value [1, 0, 0], an animal. (As a noun, it contributes one "object", which the last row of `w_v`, [1, −1, 0], turns into an "animal", because a cat is alive.)
+# *sat* asks [2, 2], and the key of *cat* answers [1, 1], "I am a thing, and I am alive". *cat* would give its value [1, 0, 0], an animal. Its value comes from two rows of `w_v`. As a noun it gets [0, 1, 0], one "object". Because it is alive, it gets [1, −1, 0] as well, which takes the object back and gives an "animal".
 #
 # The same letters recur in all lessons. A *token* is one element of the sequence, here a word. `B` counts the sentences in a batch, `L` the queries, and `S` the keys, each of which has a value. `E` is the dimension of a token, `D` that of a query or a key, and `D_v` that of a value. The dots stand for any leading axes: a batch or, from lesson 6 on, several *heads*, each of which computes an attention of its own.
 #
@@ -366,29 +358,23 @@ output
 #
 # ### Exercise 2.3: attention
 #
-# Write that line as a function, without a loop, and return the weights as well, because we will want to look at them. Leave the scores as they are. (Some texts divide the scores here, and lesson 3 says why. PyTorch's own attention is not allowed, because you are to write it yourself.)
+# Write that line as a function, without a loop, and return the weights as well, because we will want to look at them. Leave the scores as they are. Some texts divide the scores here, and lesson 3 says why. PyTorch's own attention is not allowed, because you are to write it yourself.
 #
 # The figure shows all the matrices of our small case. In its first line, the framed row of a query meets the framed column of a key, and their dot product is the framed score. In its second line, the framed row of weights mixes the values into the framed output.
 
 # %%
 q_names, k_names = ["q1", "q2"], ["k1", "k2", "k3"]
-first_row, first_column, first_cell, nothing = (
-    (0, None),
-    (None, 0),
-    (0, 0),
-    (None, None),
-)
 plot.matrices(
     [
         [
-            ("query", q2, q_names, first_row),
-            ("@ keyᵀ", k3.mT, [], first_column),
-            ("= scores", scores, q_names, first_cell),
+            ("query", q2, q_names, (0, None)),
+            ("@ keyᵀ", k3.mT, [], (None, 0)),
+            ("= scores", scores, q_names, (0, 0)),
         ],
         [
-            ("softmax → weights", weights, q_names, first_row),
-            ("@ value", v3, k_names, nothing),
-            ("= output", output, q_names, first_row),
+            ("softmax → weights", weights, q_names, (0, None)),
+            ("@ value", v3, k_names, (None, None)),
+            ("= output", output, q_names, (0, None)),
         ],
     ],
     "Queries score keys, softmax normalizes each row, weights mix values",
@@ -421,18 +407,26 @@ def attend(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
 # %% [markdown]
 # ### The whole sentence
 #
-# Back to the cat. The sentence contains *the* twice, in rows 0 and 4, before different nouns, and each *the* asks for a thing. **Predict.** Are their two rows of weights the same?
+# Back to the cat, which of all six words has the highest score for *sat*. Now let the two nouns change places: *the mat sat on the cat*. **Predict.** Which word gets most of the weight of *sat* now?
 
 # %%
-predict("the two rows of 'the'", options=("the same", "different"))
+predict("in 'the mat sat on the cat', 'sat' looks at", options=("mat", "cat", "both"))
 
 # %%
 weights = (query @ key.mT).softmax(dim=-1)
-reveal("the two rows of 'the'", "the same")
+order = [0, 5, 2, 3, 4, 1]  # the mat sat on the cat
+swapped = (query[order] @ key[order].mT).softmax(dim=-1)
+reveal("in 'the mat sat on the cat', 'sat' looks at", "cat")
+swapped[2], weights[2]
+
+# %% [markdown]
+# It still looks at *cat*, which is now the last word, with the same weight of 0.83. Query and key are made from the two words alone, and the position of a word plays no part. Here are the weights of the whole sentence in its usual order:
+
+# %%
 plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'")
 
 # %% [markdown]
-# The two rows are identical. Both articles have the same row in `x`, so they produce the same query and meet the same keys. The position of a word plays no part. As long as nothing in the rows says where a word is, and every word may look at every other, attention sees a bag of words and not a sentence. (Lesson 7 shows how positions get into the rows.)
+# For the same reason the two rows of *the* are identical, although the articles come before different nouns. As long as nothing in the rows of `x` says where a word is, and every word may look at every other, attention sees a bag of words and not a sentence. Lesson 7 shows how positions get into the rows.
 #
 # The rest is what the matrices were made for. *sat* puts 0.83 on *cat*, and *on* puts 0.60 on *mat*. The nouns ask for nothing, so all their scores are 0 and they look at everything equally. And this is what *sat* now carries:
 
@@ -456,7 +450,7 @@ wanted
 # %% [markdown]
 # On paper softmax never gives one of several keys exactly 1, so above 0.99 will do. In a long sequence many keys keep a small weight each. All those weights together must stay below 0.01, for 300 positions as well as for 6.
 #
-# Why would a model want such weights? Suppose that a text says *Anna Karenina* and later *Anna* once more. To continue with *Karenina*, the model must know which word came after the first *Anna*. An attention that looks one position back can leave a note at *Karenina*: the word before me was *Anna*. By this note the second *Anna* can find *Karenina*. Lesson 9 shows a model that does so.
+# Why would a model want such weights? Suppose that a text says *Anna Karenina* and later *Anna* once more. To continue with *Karenina*, the model must know which word came after the first *Anna*. An attention that looks one position back can add to the vector of *Karenina* that the word before it was *Anna*. A second attention can then search for a word that comes after *Anna*, and finds *Karenina*. Lesson 9 shows a model that does so.
 
 # %% hints copy_previous_qk [markdown]
 # Suppose no two keys have anything in common, so that a query can single out one of them and score 0 with all the others. What is the simplest set of such vectors?
@@ -526,7 +520,7 @@ shares * norms
 recap()
 
 # %% [markdown]
-# Did one of your three predictions go wrong? If it was the last one, remember that attention knows nothing about order.
+# Did one of your three predictions go wrong? If it was the last one, remember that nothing in these rows says where a word is.
 #
 # ## Questions
 #
@@ -548,6 +542,23 @@ recap()
 # | 0 | "With K = V every token attends to itself, so nothing can be learned." | Lesson 1's translator used each encoder state as key and value, and it worked. Queries still come from another vector, so nothing makes a token choose itself. |
 # | 1 | "Keys are for finding and values are for passing on. In translation K = V would be worse, because there are fewer parameters." | Right about the two jobs. Fewer parameters are a cost in any task. What goes wrong in yours? |
 # | 0 | "Both come from the same token and hold the same information, so K = V saves memory and costs nothing." (sounds right) | They come from the same token through two matrices, and each matrix keeps what its job needs. With K = V one vector has to do both jobs: what does that do to the scores, and to the output? |
+
+# %% [markdown]
+# ## Optional: why a dot product?
+#
+# Scores are dot products throughout this lesson. But perhaps the most natural way to compare two vectors is their distance: the closer a key is to the query, the higher its score should be. Take $-\tfrac12\|q - k\|^2$ as the score, and multiply it out:
+#
+# $$-\tfrac12\|q-k\|^2 \;=\; q \cdot k \;-\; \tfrac12\|q\|^2 \;-\; \tfrac12\|k\|^2 .$$
+#
+# The second term is the same for all keys. A number that is added to every score changes no weight, because it multiplies all exponentials by the same factor. If the keys have equal norms, the third term cancels for the same reason, and only the dot product is left of the distance. Here it is with the three keys of the slider:
+
+# %%
+pointing = 2 * toward(torch.tensor(75.0))
+distances = (pointing - around).norm(dim=-1)
+(-(distances**2) / 2).softmax(dim=-1), (around @ pointing).softmax(dim=-1)
+
+# %% [markdown]
+# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer. A key with a large norm is easy to find, whatever it contains, for every query that points roughly its way. A dot product is also a little cheaper than a distance, because the two norms need not be computed.
 
 # %% [markdown]
 # ## Further reading

@@ -1,7 +1,15 @@
 # %% [markdown]
 # # 4. Softmax
 #
-# After this lesson you can compute softmax so that it never overflows, move it from picking to averaging with a single number, and measure where it lies between the two. You can also run attention over keys that arrive in pieces. You need lesson 3. About 110 minutes, in two sittings, of which the first ends before "How concentrated is a row?".
+# After this lesson you can compute softmax so that it never overflows, move it from picking to averaging with a single number, and measure where it lies between the two. You can also run attention over keys that arrive in pieces. You need lesson 3. About 110 minutes, in two sittings, of which the first ends before "In pieces".
+#
+# **From memory.** Which weights do the scores 0, ln 2 and ln 3 give? By which number does attention divide its scores, and what would go wrong without it?
+#
+# <details><summary>Answers</summary>
+#
+# 1/6, 1/3 and 1/2. By $\sqrt{d_k}$, the root of the dimension of queries and keys. Without it the scores of long vectors lie so far apart that one key gets nearly all of the weight.
+#
+# </details>
 #
 # ## The idea
 #
@@ -34,7 +42,7 @@ for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 8
     print(dtype, torch.tensor([below, above], dtype=dtype).exp().isinf())
 
 # %% [markdown]
-# Here `True` means infinity, so in float32 `exp` overflows between 88.7 and 88.8, and in float16 between 11.0 and 11.2. Infinity divided by infinity is `nan`, and any finite number divided by infinity is 0. A single such entry spoils its whole row.
+# Here `True` means infinity, so in float32 `exp` overflows between 88.7 and 88.8, and in float16 between 11.0 and 11.2. Infinity divided by infinity is `nan`, and any finite number divided by infinity is 0. A single `nan` in a table of weights makes the loss `nan`, and one step later every parameter. That can be the end of a training run that has taken weeks.
 #
 # ## By hand
 #
@@ -65,7 +73,7 @@ reveal("multiplying by 10", "the largest gets more")
 # %% [markdown]
 # Softmax depends only on the differences between scores. A shift leaves these differences as they are, whereas a factor above 1 makes them larger and one between 0 and 1 makes them smaller. Here the factor has raised the weight of the third key from a half to 0.983.
 #
-# Why does softmax take exponentials and not, say, squares? The scores 1 and 2 have the squares 1 and 4 and so the weights 0.2 and 0.8. Add 1 to both scores, and the squares are 4 and 9 and the weights 0.31 and 0.69. So with squares a shift changes the weights. With exponentials the ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$, and the shift cancels. Among all positive continuous functions of the scores, it cancels for exponentials alone, whatever their base.
+# Why does softmax take exponentials and not, say, squares? The scores 1 and 2 have the squares 1 and 4 and so the weights 0.2 and 0.8. Add 1 to both scores, and the squares are 4 and 9 and the weights 0.31 and 0.69. So with squares a shift changes the weights. With exponentials the ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$, and the shift cancels.
 #
 # ## In PyTorch
 #
@@ -154,9 +162,13 @@ plot.slide(
 )
 
 # %% [markdown]
-# A program that wants only the winner may ask for a temperature of 0.0001. Here it does so in float16, whose largest number is 65504:
+# A program that wants only the winner may ask for a temperature of 0.0001. **Predict.** What does PyTorch's softmax return for the scores 20, 19 and 7 at this temperature, in float16, whose largest number is 65504?
 
 # %%
+predict("temperature 0.0001 in float16", options=("1, 0, 0", "1/3, 1/3, 1/3", "nan"))
+
+# %%
+reveal("temperature 0.0001 in float16", "nan")
 half = torch.tensor([20.0, 19.0, 7.0], dtype=torch.float16)
 half / 0.0001, (half / 0.0001).softmax(dim=-1)
 
@@ -165,7 +177,7 @@ half / 0.0001, (half / 0.0001).softmax(dim=-1)
 #
 # ### Exercise 4.2: temperature
 #
-# Write softmax with a temperature, for scores in any precision, the row above included. Raise a `ValueError` that says so for a temperature of 0, which would divide by zero, and for a negative one, which would reverse the order of the keys. (Where a program offers "temperature 0", it picks the largest score without any softmax.) You may use PyTorch's softmax.
+# Write softmax with a temperature, for scores in any precision, the row above included. Raise a `ValueError` that says so for a temperature of 0, which would divide by zero, and for a negative one, which would reverse the order of the keys. You may use PyTorch's softmax. Where a program offers "temperature 0", it picks the largest score without any softmax.
 
 # %% hints temperature_softmax [markdown]
 # A high temperature should even out the weights. If T is large, should the differences between scores become larger or smaller before softmax?
@@ -195,7 +207,7 @@ def temperature_softmax(x: Tensor, temperature: float, dim: int = -1) -> Tensor:
 # %% [markdown]
 # ### How concentrated is a row?
 #
-# How far is a row from picking, and how far from averaging? The largest weight alone cannot tell [0.5, 0.5, 0] from [0.5, 0.25, 0.25], which is more spread out. A better measure starts from −ln p of lesson 0, which is 0 for p = 1 and large for a small p. The mean of −ln w over all keys, in which each key counts by its weight w, is called the *entropy*
+# How far is a row from picking, and how far from averaging? The largest weight alone cannot tell [0.5, 0.5, 0] from [0.5, 0.25, 0.25], although the second row is more spread out. A better measure starts from −ln p of lesson 0, which is 0 for p = 1 and large for a small p. The mean of −ln w over all keys, in which each key counts by its weight w, is called the *entropy*
 #
 # $$H(w) = -\sum_i w_i \ln w_i .$$
 #
@@ -217,9 +229,13 @@ w.log(), w * w.log()
 # %% [markdown]
 # The logarithm of 0 is −∞, and 0 times −∞ is `nan`. On paper $w \ln w$ goes to 0 as $w$ does, so a weight of 0 should contribute nothing. Exact zeros do occur: tiny weights round to 0, and the next lesson will produce zeros on purpose.
 #
-# Replacing the `nan` in the result would fix the value. What would it do to the gradient?
+# Replacing the `nan` in the result would fix the value. **Predict.** What would the gradient of the last weight be?
 
 # %%
+predict("gradient once nan is replaced", options=("0", "infinite", "nan"))
+
+# %%
+reveal("gradient once nan is replaced", "nan")
 w = torch.tensor([0.5, 0.5, 0.0], requires_grad=True)
 entropy = -(w * w.log()).nan_to_num(0.0).sum()
 entropy.backward()
@@ -259,7 +275,7 @@ def attention_entropy(weights: Tensor) -> Tensor:
 # %% [markdown]
 # ### In pieces
 #
-# Softmax needs the largest score and the sum of all exponentials before it can produce the first weight. So it seems that all scores must be in memory at once, and with 100,000 tokens that is 10 billion scores. Can attention be computed while the keys arrive in pieces, without keeping any of their scores?
+# When a large language model reads a text of 100,000 tokens, each of its 100,000 queries has 100,000 scores, which makes 10 billion for every head. That is too many to keep. But softmax needs the largest score and the sum of all exponentials before it can produce the first weight. Can attention be computed while the keys arrive in pieces, without keeping any of their scores?
 #
 # It can, because only two numbers and a vector have to be remembered:
 #
@@ -274,14 +290,21 @@ def attention_entropy(weights: Tensor) -> Tensor:
 # | | largest $m$ | sum | mixture |
 # |---|---|---|---|
 # | first piece | 0 | $1$ | $1\,[6, 0]$ |
-# | the old, rescaled: times $\tfrac13$ | ln 3 | $\tfrac13$ | $[2, 0]$ |
+# | the old, rescaled: times $\tfrac13$ | 0 → ln 3 | $\tfrac13$ | $[2, 0]$ |
 # | with the second piece | ln 3 | $\tfrac13 + \tfrac23 + 1 = 2$ | $[2, 0] + \tfrac23[0, 6] + 1\,[12, 12] = [14, 16]$ |
 #
 # The factor in the second row is $e^{0 - \ln 3} = \tfrac13$. The last step is to divide, and [14, 16] / 2 is [7, 8], the output that you know from lesson 2.
 #
-# Would it not be simpler to run attention on each piece by itself and to average the two outputs? Here are the average and the right output:
+# Would it not be simpler to run attention on each piece by itself and to average the two outputs? **Predict.** Where does this average lie?
 
 # %%
+predict(
+    "the average of two pieces",
+    options=("at [7, 8]", "too near the first piece", "too near the second piece"),
+)
+
+# %%
+reveal("the average of two pieces", "too near the first piece")
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
 values = torch.tensor([[6.0, 0.0], [0.0, 6.0], [12.0, 12.0]])
 pieces = [(scores[:1], values[:1]), (scores[1:], values[1:])]
@@ -291,7 +314,7 @@ pieces = [(scores[:1], values[:1]), (scores[1:], values[1:])]
 )
 
 # %% [markdown]
-# The result is [6.6, 4.8] and not [7, 8]. Each piece has shared out a whole unit of attention, although there is only one unit for all of them together. A piece's part of that unit is proportional to its sum of exponentials, which the average ignores.
+# The average is [6.6, 4.8], and the right output is [7, 8]. The first piece holds one key, whose weight should be a sixth, and in the average its value [6, 0] counts half. Each piece has shared out a whole unit of attention, although there is only one unit for all of them together. A piece's part of that unit is proportional to its sum of exponentials, which the average ignores.
 #
 # ### Exercise 4.4: attention in one pass
 #
@@ -331,7 +354,7 @@ def streaming_attend(scores: Tensor, values: Tensor, chunk: int) -> Tensor:
 # %% [markdown]
 # ### What the loop is good for
 #
-# The way in which your loop updates the largest score and the sum is called *online softmax*. For many queries at once, and laid out for a GPU, it is the core of FlashAttention (lesson 10).
+# The way in which your loop updates the largest score and the sum is called *online softmax*. For many queries at once, and laid out for a GPU, it is the core of FlashAttention, with which most large models compute their attention today. Lesson 10 comes back to it.
 #
 # ## What can go wrong
 #
@@ -345,7 +368,6 @@ q @ q, (q / 8) @ q
 # $64 \cdot 40 \cdot 40 = 102400$ is too large, and so the score is `inf`. Dividing the *query* by $\sqrt{64} = 8$ before the product gives 12800.
 #
 # **Weights read as probabilities.** The weights sum to 1, as probabilities do, but no value is picked at random. A weight of 0.7 is the share of a value in a mixture.
-#
 
 # %% [markdown]
 # ## What you learned
@@ -363,7 +385,7 @@ q @ q, (q / 8) @ q
 recap()
 
 # %% [markdown]
-# Your two predictions were about a shift and a factor. A shift changes nothing, and that is why it can prevent overflow. A factor does change the weights, as a temperature does.
+# Your first two predictions were about a shift and a factor. A shift changes nothing, and that is why it can prevent overflow. A factor does change the weights, as a temperature does. The next two ended in `nan`, each time because something infinite had appeared one step earlier than the step that you would have repaired.
 #
 # ## Questions
 #

@@ -317,3 +317,127 @@ def equal_values(attention: Any, draw: Inputs) -> bool:
     value = draw.normal(2)
     output, _ = attention(draw.normal(3, 4), draw.normal(5, 4), value.expand(5, 2))
     return torch.allclose(output, value.expand(3, 2), atol=1e-4)
+
+
+@law("causal_mask")
+def the_first_key_is_seen(causal_mask: Any, draw: Inputs) -> bool:
+    """True means that a query may look: every query sees the first key, and only the last one sees the last."""
+    mask = causal_mask(3, 5)
+    return bool(mask[:, 0].all()) and mask[:, -1].tolist() == [False, False, True]
+
+
+@law("padding_mask")
+def tokens_come_first(padding_mask: Any, draw: Inputs) -> bool:
+    """In a sentence of n tokens, the first n positions are True, and no other one."""
+    mask = padding_mask(torch.tensor([0, 2, 5]), 5)
+    return mask.sum(dim=-1).flatten().tolist() == [0, 2, 5] and bool(
+        mask[1, ..., :2].all()
+    )
+
+
+@law("padding_mask")
+def a_row_for_each_sentence(padding_mask: Any, draw: Inputs) -> bool:
+    """The row of a sentence depends on its own length alone, whatever else is in the batch."""
+    both, one = (padding_mask(torch.tensor(n), 6) for n in ([4, 1], [4]))
+    return torch.equal(both[:1], one)
+
+
+@law("combine_masks")
+def any_order(combine_masks: Any, draw: Inputs) -> bool:
+    """The order of the masks changes nothing, also with three of them and one of them None."""
+    one, two, three = (rule(draw, 2, 3) for _ in range(3))
+    return torch.equal(
+        combine_masks(one, None, two, three), combine_masks(three, two, one)
+    )
+
+
+@law("combine_masks")
+def shapes_broadcast(combine_masks: Any, draw: Inputs) -> bool:
+    """A mask of the shape (B, 1, 1, S) and one of (L, S) make one of (B, 1, L, S): each forbids in all of it."""
+    padding, causal = rule(draw, 2, 1, 1, 4), rule(draw, 3, 4)
+    return torch.equal(combine_masks(padding, causal), padding & causal)
+
+
+@law("masked_softmax")
+def visible_weights_sum_to_one(masked_softmax: Any, draw: Inputs) -> bool:
+    """The visible weights of a row sum to 1, as they do where hidden keys are left out before softmax."""
+    scores, mask = draw.normal(3, 4), rule(draw, 3, 4)
+    sums = masked_softmax(scores, mask).masked_fill(~mask, 0).sum(dim=-1)
+    return torch.allclose(sums, torch.ones_like(sums), atol=1e-4)
+
+
+@law("masked_softmax")
+def hidden_scores_change_nothing(masked_softmax: Any, draw: Inputs) -> bool:
+    """What the score of a hidden key is changes no weight, be it 1000 or -1000."""
+    scores, mask = draw.normal(3, 4), rule(draw, 3, 4)
+    one, other = (
+        masked_softmax(scores.masked_fill(~mask, s), mask) for s in (1000, -1000)
+    )
+    return torch.allclose(one, other, atol=1e-4)
+
+
+@law("scaled_dot_product_attention")
+def these_weights_mix(attention: Any, draw: Inputs) -> bool:
+    """The output is the values mixed by the very weights that are returned."""
+    query, key, value = draw.normal(3, 4), draw.normal(5, 4), draw.normal(5, 2)
+    output, weights = attention(query, key, value, rule(draw, 3, 5, empty=1))
+    return torch.allclose(output, weights @ value, atol=1e-4)
+
+
+@law("scaled_dot_product_attention")
+def the_default_scale(attention: Any, draw: Inputs) -> bool:
+    """Without a scale the scores are multiplied by 1/sqrt(D), with D the last size of query and key."""
+    inputs = draw.normal(3, 4), draw.normal(5, 4), draw.normal(5, 2)
+    return torch.allclose(
+        attention(*inputs)[0], attention(*inputs, scale=0.5)[0], atol=1e-4
+    )
+
+
+@law("scaled_dot_product_attention")
+def a_scale_that_levels(attention: Any, draw: Inputs) -> bool:
+    """With a scale of 0 a query looks at all visible keys alike: 0 is a scale like any other."""
+    query, key, value, mask = (
+        draw.normal(3, 4),
+        draw.normal(5, 4),
+        draw.normal(5, 2),
+        rule(draw, 3, 5),
+    )
+    weights = attention(query, key, value, mask, scale=0.0)[1]
+    return torch.allclose(
+        weights, mask / mask.sum(dim=-1, keepdim=True).to(weights), atol=1e-4
+    )
+
+
+def mean_of(x: Tensor, may_look: Tensor) -> Tensor:
+    """Mix tokens with equal weights, as a table says who may look at whom."""
+    return (may_look.to(x) / may_look.sum(dim=-1, keepdim=True)) @ x
+
+
+@law("leaks")
+def looking_back_is_no_leak(leaks: Any, draw: Inputs) -> bool:
+    """An attention in which each token looks at itself and at what came before it has no leak."""
+    return leaks(lambda x: mean_of(x, torch.ones(6, 6).tril()), 6, 4) is False
+
+
+@law("leaks")
+def one_pair_is_enough(leaks: Any, draw: Inputs) -> bool:
+    """One output that one later token moves is a leak, whichever two they are."""
+    found = []
+    for i, j in ((0, 1), (0, 5), (4, 5), (2, 4)):
+        table = torch.ones(6, 6).tril()
+        table[i, j] = 1
+        found.append(leaks(lambda x, table=table: mean_of(x, table), 6, 4))
+    return found == [True] * 4
+
+
+@law("leaks")
+def normalized_tokens_leak_too(leaks: Any, draw: Inputs) -> bool:
+    """An attention that normalizes each token leaks as one that does not: the same number added to all entries of a
+    token would change nothing in it.
+    """
+
+    def attention(x: Tensor) -> Tensor:
+        centered = x - x.mean(dim=-1, keepdim=True)
+        return mean_of(centered / x.std(dim=-1, keepdim=True), torch.ones(5, 5))
+
+    return leaks(attention, 5, 8) is True

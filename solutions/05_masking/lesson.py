@@ -3,6 +3,14 @@
 #
 # After this lesson you can hide padding and the future from a query and read the four conventions in which masks are written. You can also write a test for leaks that looks at every token. You should have done lesson 4. About 140 minutes, in two sittings, of which the first ends before "A query with nothing to look at".
 #
+# **From memory.** What happens to the weights if 100 is added to every score of a row? What should softmax subtract before it takes exponentials, and why for each row separately?
+#
+# <details><summary>Answers</summary>
+#
+# Nothing happens, because only differences between scores count. Softmax subtracts the largest score of the row, so that no exponential overflows. If it subtracted the largest score of the whole table, all exponentials of another row could round to 0.
+#
+# </details>
+#
 # ## The idea
 #
 # A fair coin is flipped eight times. A small model reads the flips and says, after each of them, what the *next* one will be.
@@ -87,10 +95,11 @@ print(f"right: {accuracy:.0%}")
 
 # %%
 guess = model(x[:, :5])[:, -1].argmax(dim=-1)
-print(f"right, with five flips on the table: {(guess == x[:, 5]).double().mean():.1f}")
+accuracy = (guess == x[:, 5]).double().mean().round(decimals=1)
+print(f"right, with five flips on the table: {accuracy:.0%}")
 
 # %% [markdown]
-# Now it is right half of the time, like anybody else. In training the model saw the whole sequence, so the answer to each question was in its input, one position further on. Its attention weights, averaged over the 2000 sequences, show what it has learned:
+# Now it is right about half of the time, like anybody else. In training the model saw the whole sequence, so the answer to each question was in its input, one position further on. Its attention weights, averaged over the 2000 sequences, show what it has learned:
 
 # %%
 h = model.side(x) + model.place.weight
@@ -105,7 +114,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Flips 0 to 6 each copy the flip to their right. (Flip 7 has none, so its row means nothing.) This is what a *leak* looks like: the model is perfect in training and worthless in use, and PyTorch raises no error. An *autoregressive* model, which writes a text token by token, is trained on whole sentences at once. The end of each sentence is there while the model learns to predict its middle. So the model must be kept from looking ahead.
+# Flips 0 to 6 each copy the flip to their right. (Flip 7 has none, so its row means nothing.) This is what a *leak* looks like: the model is perfect in training and worthless in use, and PyTorch raises no error. An *autoregressive* model such as GPT, which writes a text token by token, is trained on whole sentences at once. The end of each sentence is there while the model learns to predict its middle. So the model must be kept from looking ahead.
 #
 # You can test for a leak without any training. Change the last flip, and the outputs *before* it must not move:
 
@@ -206,11 +215,11 @@ weights @ v, scores.softmax(dim=-1) @ v
 mask = torch.ones(8, 8, dtype=torch.bool).tril()
 honest = trained(mask)
 accuracy = (honest(x, mask)[:, :-1].argmax(dim=-1) == x[:, 1:]).double().mean()
-print(f"right: {accuracy:.1f}")
+print(f"right: {accuracy.round(decimals=1):.0%}")
 moved(honest, mask)
 
 # %% [markdown]
-# The model is right half of the time, as it should be. In the leak test only the last output has moved, that of the changed flip itself.
+# The model is right about half of the time, as it should be. In the leak test only the last output has moved, that of the changed flip itself.
 #
 # So far there were as many queries as keys. In lesson 10 a model will write one token at a time and keep the earlier keys and values in a *KV cache*, so only the new tokens have queries. Since the *last* query belongs to the *last* key, the staircase of the mask then ends in the bottom right corner:
 
@@ -370,7 +379,7 @@ reveal("softmax of -inf, -inf, -inf", "nan")
 nothing.softmax(dim=-1), torch.full((3,), -1_000_000_000.0).softmax(dim=-1)
 
 # %% [markdown]
-# Softmax turns all three scores into `nan`, because all exponentials in the formula are 0, and 0/0 is not defined (a softmax that subtracts the largest score first, as lesson 4's does, fails even earlier, at −∞ − (−∞)). The loss is a mean over the batch, so a single `nan` makes the whole loss `nan`.
+# Softmax turns all three scores into `nan`, because all exponentials in the formula are 0, and 0/0 is not defined. A softmax that subtracts the largest score first, as lesson 4's does, fails even earlier, at −∞ − (−∞). The loss is a mean over the batch, so a single `nan` makes the whole loss `nan`.
 #
 # Here are the three tokens from above, with a button for each query and key. Hide the keys of query 1 one by one, and watch where its weight goes:
 
@@ -409,7 +418,7 @@ for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(everything, -torch
 figures.there_and_back()
 
 # %% [markdown]
-# Replacing the `nan` helps only on the way forward. The way back leads from right to left, and each box there holds the gradient of the numbers above it. It starts with 1, 0, 0, because the cell asked for the first weight. The replacement passes on 0 wherever it replaced a `nan`, so g = [0, 0, 0] arrives at the weights w. Softmax turns g into $w_i\,(g_i - w \cdot g)$ for score i, by the Jacobian of lesson 3. But w is `nan`, and even 0 times `nan` is `nan`.
+# Replacing the `nan` helps only on the way forward. The way back leads from right to left, and each box there holds the gradient of the numbers above it. It starts with 1, 0, 0, because the cell asked for the first weight. The replacement passes on 0 wherever it replaced a `nan`, so g = [0, 0, 0] arrives at the weights w. By the Jacobian of lesson 3, score i gets $\sum_j g_j\,w_j(\delta_{ij} - w_i) = w_i\,(g_i - w \cdot g)$. But w is `nan`, and even 0 times `nan` is `nan`.
 #
 # What happens then depends on how the scores were hidden. An addition passes on whatever arrives, so the `nan` reaches the scores and everything before them. `masked_fill` passes on *nothing* to the entries that it overwrote. Their gradient is exactly 0, and only the `nan` in the weights is left to remove.
 #
@@ -485,8 +494,6 @@ def scaled_dot_product_attention(
 # %% check scaled_dot_product_attention
 
 # %% [markdown]
-# ## What can go wrong
-#
 # ### Four conventions
 #
 # The same rule is written in four ways. Only a function's documentation says which one it expects, and usually no error tells you when you are wrong:
@@ -529,7 +536,7 @@ print(sdpa(q, k, v, causal.float())[0])
 reveal("a mask of floats", "a part of it")
 
 # %% [markdown]
-# Floats are added to the scores, as in the fourth convention, so the allowed scores rise by 1 and the hidden ones stay as they are. Token 0 gives 0.576 to itself and 0.212 to each token in its future, which is $e / (e + 2)$ and $1 / (e + 2)$. This trap is harder to notice than the first, because the table still looks a little causal. (A mask of integers is rejected.)
+# Floats are added to the scores, as in the fourth convention, so the allowed scores rise by 1 and the hidden ones stay as they are. Token 0 gives 0.576 to itself and 0.212 to each token in its future, which is $e / (e + 2)$ and $1 / (e + 2)$. This trap is harder to notice than the first, because the table still looks a little causal. A mask of integers, at least, is rejected.
 #
 # **Predict.** Third, `scaled_dot_product_attention` has an argument `is_causal=True`, a shortcut for a causal mask. One new query meets five keys in a KV cache. Which of them may it see?
 
@@ -544,8 +551,6 @@ sdpa(q, k, v, is_causal=True)[0], sdpa(q, k, v)[0]
 # %% [markdown]
 # The shortcut lines up the *first* query with the *first* key. With as many queries as keys that makes no difference, but a single new query sees only the oldest key. It should have seen all five, as in the second result, without a mask.
 #
-# Every convention leaves one task to you. Since a padding mask hides *keys* and removes no queries, padding positions still produce outputs, and you have to leave these out of the loss and of everything else.
-#
 # ### The test that was fooled
 #
 # The test at the beginning of this lesson changes only the last flip. Here is an attention that passes it. Its mask is causal, except that query 0 may also look at key 2:
@@ -556,11 +561,12 @@ hole[0, 2] = True
 x = torch.randn(1, 5, 4, generator=torch.Generator().manual_seed(0))
 other = x.clone()
 other[:, -1] = 1.0  # another last token
-x = torch.cat([x, other])  # the original is first, the changed one second
-functional.scaled_dot_product_attention(x, x, x, hole)[:, :4, 0]
+for name, tokens in (("before", x), ("after", other)):
+    output = sdpa(tokens, tokens, tokens, hole)
+    print(f"{name:6}", output[0, :4, 0])  # the first entries of outputs 0 to 3
 
 # %% [markdown]
-# The first four outputs, of which the first entries are shown, are the same both times, and yet output 0 depends on token 2. A test that can be trusted has to ask about *every* later token and *every* earlier output. It also needs a tolerance, because two ways of computing the same number may differ in the last digits.
+# The first four outputs are the same before and after the change, and yet output 0 depends on token 2. A test that can be trusted has to ask about *every* later token and *every* earlier output. It also needs a tolerance, because two ways of computing the same number may differ in the last digits.
 #
 # ### Exercise 5.6: the leak test
 #
@@ -578,8 +584,8 @@ functional.scaled_dot_product_attention(x, x, x, hole)[:, :4, 0]
 def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> bool:
     """Say whether some output of an attention depends on a later token.
 
-    attention maps tokens (1, L, E) to outputs (1, L, E). L is length and E is d_model; other sizes may fail. It is made
-    for entries of about 1, such as torch.randn draws, and may normalize each token.
+    attention maps tokens (1, L, E) to outputs (1, L, E). L is length and E is d_model; other sizes may fail. Give it
+    entries of about 1, as torch.randn draws them. It may normalize each token, so a change of size alone may not show.
     Returns True if changing some token moves an earlier output by more than rounding does (say, 0.001), else False.
     """
     ### BEGIN SOLUTION
@@ -597,6 +603,14 @@ def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> b
 # %% check leaks
 
 # %% [markdown]
+# ## What can go wrong
+#
+# **A convention taken for granted.** The same table of booleans means opposite things to two functions of one library. Read what `True` means each time, and run a leak test on three tokens after every move to another function.
+#
+# **Outputs at padding.** Every convention leaves one task to you. Since a padding mask hides *keys* and removes no queries, padding positions still produce outputs, and you have to leave these out of the loss and of everything else.
+#
+# **A test that asks too little.** A leak test that changes only the last token, or looks at only one output, passes models that leak elsewhere. And a test with one sequence may miss what depends on its tokens.
+#
 # ## What you learned
 #
 # This lesson has changed the second step once more. A query now shares out its attention among the keys that it may see.

@@ -148,3 +148,69 @@ def bias_by_distance(alibi_bias: Any, draw: Inputs) -> bool:
     last = alibi_bias(2, 3, 6)[0, -1]
     steps = last.diff()
     return bool(last[-1] == 0) and torch.allclose(steps, steps[:1].expand_as(steps))
+
+
+@law("sinusoidal_positions")
+def the_first_position(sinusoidal_positions: Any, draw: Inputs) -> bool:
+    """At position 0 every sine is 0 and every cosine 1, in turn: 0, 1, 0, 1."""
+    first = sinusoidal_positions(3, 6)[0]
+    return torch.allclose(first.float(), torch.tensor([0.0, 1.0] * 3), atol=1e-4)
+
+
+@law("sinusoidal_positions")
+def one_angle_for_a_pair(sinusoidal_positions: Any, draw: Inputs) -> bool:
+    """Entries 2i and 2i + 1 are sine and cosine of one angle: their squares sum to 1."""
+    squares = sinusoidal_positions(7, 6).unflatten(-1, (-1, 2)).square().sum(dim=-1)
+    return torch.allclose(squares, torch.ones_like(squares), atol=1e-3)
+
+
+@law("sinusoidal_positions")
+def first_pairs_turn_fastest(sinusoidal_positions: Any, draw: Inputs) -> bool:
+    """The first pair turns by 1 radian at each position, and every later pair more slowly."""
+    table = sinusoidal_positions(2, 8, 16.0)
+    angles = torch.atan2(table[1, 0::2], table[1, 1::2])
+    return abs(float(angles[0]) - 1) < 1e-3 and bool((angles.diff() < 0).all())
+
+
+@law("apply_rope")
+def pairs_of_neighbors(apply_rope: Any, draw: Inputs) -> bool:
+    """Entries 2i and 2i + 1 are a pair, and what the other entries hold does not change them."""
+    x = draw.normal(4, 6)
+    other = torch.cat([x[:, :2], x[:, 2:] + 3], dim=-1)
+    return torch.allclose(apply_rope(x)[:, :2], apply_rope(other)[:, :2], atol=1e-3)
+
+
+@law("apply_rope")
+def first_pairs_turn_by_one(apply_rope: Any, draw: Inputs) -> bool:
+    """At position 1 the first pair turns by 1 radian, counterclockwise: (1, 0) becomes (cos 1, sin 1)."""
+    x = torch.tensor([[1.0, 0.0, 1.0, 0.0]] * 2)
+    wanted = torch.tensor([0.5403, 0.8415])
+    return torch.allclose(apply_rope(x)[1, :2].float(), wanted, atol=1e-3)
+
+
+@law("apply_rope")
+def no_token_meets_another(apply_rope: Any, draw: Inputs) -> bool:
+    """A token is rotated by its own position, and no other token changes it."""
+    x = draw.normal(2, 4, 6)
+    other = torch.cat([x[:, :3] + 2, x[:, 3:]], dim=1)
+    return torch.allclose(apply_rope(x)[:, 3:], apply_rope(other)[:, 3:], atol=1e-3)
+
+
+@law("alibi_bias")
+def slopes_of_the_heads(alibi_bias: Any, draw: Inputs) -> bool:
+    """Each head's slope is the same part of the slope of the head before it, and the last one's is 2^-8."""
+    slopes = -alibi_bias(4, 3, 3)[:, -1, -2]
+    ratios = slopes[1:] / slopes[:-1]
+    return (
+        torch.allclose(ratios, torch.full_like(ratios, 0.25), atol=1e-4)
+        and abs(float(slopes[-1]) * 256 - 1) < 1e-3
+    )
+
+
+@law("alibi_bias")
+def never_a_reward(alibi_bias: Any, draw: Inputs) -> bool:
+    """No entry is above 0: distance is a cost, to either side, and the key at the query's own position
+    costs nothing.
+    """
+    bias = alibi_bias(2, 4, 4)
+    return bool((bias <= 0).all()) and not bias.diagonal(dim1=-2, dim2=-1).any()

@@ -1,7 +1,15 @@
 # %% [markdown]
 # # 7. Order and position
 #
-# After this lesson you can tell a model in four ways where its tokens are, and say what each way promises about distances. You can also show which ways survive sequences longer than any seen in training. You should have done lesson 6, and remember sine and cosine. About 110 minutes, in two sittings, of which the first ends before "Or change the scores themselves". The two optional sections take another 25.
+# After this lesson you can tell a model in four ways where its tokens are, and say what each way promises about distances. You can also show which ways survive sequences longer than any seen in training. You should have done lesson 6, and remember sine and cosine. About 150 minutes, in two sittings, of which the first ends before "Or change the scores themselves". The two optional sections take another 25.
+#
+# **From memory.** Which part of the model dimension does each head work on? It divides its scores by the square root of what? And what does `out_proj` do with the results of the heads?
+#
+# <details><summary>Answers</summary>
+#
+# Each head works on a slice of its own. It divides by the root of the dimension of that slice, not of the model dimension. `out_proj` mixes what the heads have found.
+#
+# </details>
 #
 # ## The idea
 #
@@ -70,7 +78,7 @@ favorite = x.mode(dim=-1).values[:, None]
 f"{(favorite == reverse(x)).double().mean():.0%}"
 
 # %% [markdown]
-# The first remedy is that of lessons 5 and 6. Keep a second table with one learned vector per *place*, and add each of them to the token at its place:
+# The first remedy is that of lessons 5 and 6. Keep a second table with one learned vector per *place*, and add each of them to the token at its place. The next cell trains such a model on 16 digits and tests it on 16 and on 17. Before you run it, write down what share you expect at 17: nearly all, all but the new place, or no more than by chance?
 
 # %% measured
 learned = train(reverse, "learned")
@@ -78,7 +86,7 @@ for length in (16, 17):
     print(f"{length} digits: {accuracy(learned, reverse, length):.0%} right")
 
 # %% [markdown]
-# At length 16 the model is right everywhere, and at length 17 it is no better than if it named digits at random. With one more digit, every place has a different partner, and training on 16 digits could not teach that. Besides, no training sequence used the rows of the table beyond 15, so their vectors are still random.
+# At length 16 the model is right everywhere. One digit more, and it is no better than if it named digits at random. At length 17 every place has a different partner, and training on 16 digits could not teach that. Besides, no training sequence used the rows of the table beyond 15, so their vectors are still random.
 #
 # In a table, each row is learned by itself. Nothing in it says that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
 #
@@ -125,12 +133,12 @@ figures.clocks(
 #
 # There are four usual ways to tell attention about order, and you have seen the first:
 #
-# | way | what is changed | built in |
-# |---|---|---|
-# | learned positions | a learned vector is added to each token | nothing |
-# | sinusoidal positions | a computed vector is added to each token | the hands of a clock |
-# | rotary positions | queries and keys are turned | scores depend on the distance |
-# | linear biases | numbers are subtracted from the scores | near keys get more |
+# | way | what is changed | built in | for instance in |
+# |---|---|---|---|
+# | learned positions | a learned vector is added to each token | nothing | BERT, GPT-2 |
+# | sinusoidal positions | a computed vector is added to each token | the hands of a clock | the original transformer |
+# | rotary positions | queries and keys are turned | scores depend on the distance | Llama |
+# | linear biases | numbers are subtracted from the scores | near keys get more | BLOOM |
 #
 # ### A clock with many hands
 #
@@ -237,6 +245,14 @@ for p, s in ((5, 4), (9, 8), (5, 3), (9, 7)):
 # $$(R_p\, q) \cdot (R_s\, k) = q^\top R_p^\top R_s\, k = q \cdot (R_{s-p}\, k).$$
 #
 # The two places have disappeared from the score, and only their difference is left. This holds for every pair of entries at its own speed, and the score of the whole vectors is the sum over the pairs.
+#
+# Try it on paper with two pairs that turn by 1 and by 0.1 radians per place. Query and key are both [1, 0, 1, 0] before they are turned. What does the query become at place 2, and what is its score with the key at place 1? Then move both by seven places.
+#
+# <details><summary>The numbers</summary>
+#
+# The query becomes [cos 2, sin 2, cos 0.2, sin 0.2] = [−0.42, 0.91, 0.98, 0.20]. Its score is cos 1 + cos 0.1 = 0.54 + 1.00 = 1.54, and the same at places 9 and 8, because each pair contributes the cosine of the angle between its two arrows.
+#
+# </details>
 #
 # In the next figure a query and four keys are all the same arrow, turned by 40° per place. (The query is drawn longer and wider, so that no key hides it.) The keys are at places 0 to 3. **Predict**: when the query is at place 2, which key gets the most weight?
 
@@ -410,7 +426,7 @@ def alibi_bias(num_heads: int, q_len: int, k_len: int) -> Tensor:
 # %% [markdown]
 # ### What the slopes see
 #
-# Suppose that all 32 scores are equal, and that the query is at place 31. How much of its weight has each of three heads spent up to a certain distance?
+# The models of the next section have four heads. Three of them are drawn here. Suppose that all 32 scores are equal, and that the query is at place 31. How much of its weight has each of the three heads spent up to a certain distance?
 
 # %%
 away = torch.arange(32)
@@ -429,7 +445,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# Head 1 has spent half of its weight by distance 2, head 2 by distance 9, and head 3 only by distance 14, hardly less than the 15 of a head without a bias. The model below has four heads, with these three slopes and 1/256.
+# Head 1 has spent half of its weight by distance 2, head 2 by distance 9, and head 3 only by distance 14, hardly less than the 15 of a head without a bias. The fourth head, with a slope of 1/256, would be closer still to that.
 #
 # ### Longer than in training
 #
@@ -477,7 +493,7 @@ shares = shares_of(most_recent, models)
 reveal("good at four times the length", "only the linear bias")
 
 # %% [markdown]
-# Here are the same numbers as curves:
+# Here are the same numbers as curves, whose title speaks of this one task:
 
 # %% measured
 plot.curves(
@@ -493,9 +509,9 @@ plot.curves(
 # %% [markdown]
 # At 32, learned and sinusoidal positions get a fifth to a quarter of the answers wrong, and even this flatters them. Under a causal mask, places 0 to 15 see what they saw in training. Nearly all errors are therefore at places 16 to 31, where four to five answers in ten are wrong.
 #
-# The learned table uses rows that were never trained. The sinusoids are defined everywhere, but beyond place 15 their slower hands point in directions that the query and key matrices never saw.
+# Why do they fail? The learned table uses rows that were never trained. The sinusoids are defined everywhere, and probably fail because their slower hands point, beyond place 15, in directions that the query and key matrices never saw.
 #
-# At 32, the rotation is better than the bias, 99% against 92%. At 64 it is worse, 85% against 92%. At 128 it has 68%, little more than the 62% of a model without positions. (For the rotation and the bias, two more trainings agreed to within three points.)
+# At 32, the rotation is better than the bias, 99% against 92%. At 64 it is worse, 85% against 92%. At 128 it has 68%, little more than the 62% of a model without positions. Two more trainings with the rotation and with the bias agreed with these numbers to within three points.
 #
 # <details><summary>How can a model without positions be right at all?</summary>
 #
@@ -503,7 +519,7 @@ plot.curves(
 #
 # </details>
 #
-# Is a linear bias better than a rotation, then? Change the task. At each place, name the digit exactly three places back (and at the first three places, the first digit):
+# Is a linear bias better than a rotation, then? Change the task. At each place, name the digit exactly three places back, and at the first three places the first digit. Before you run the cell after the next one, decide which of the two will be right more often at length 16, and why.
 
 
 # %%
@@ -526,7 +542,7 @@ for way in ("sinusoidal", "rotary", "linear bias"):
     print(f"reversing, {way:12} {accuracy(train(reverse, way), reverse):4.0%}")
 
 # %% [markdown]
-# Neither the rotation nor the linear bias was good at all three tasks. (The vectors that are added were not tried on three back.) The linear bias was best for the most recent small digit, in long sequences, and the rotation was the better of the two for three back. For reversing, only a vector that is added to each token worked. Every way of telling a model about order has an assumption built in, and works where the assumption holds. In text, much of what matters is how far back something is.
+# Neither the rotation nor the linear bias was good at all three tasks. The two vectors that are added were not tried on three back. The linear bias was best for the most recent small digit, in long sequences, and the rotation was the better of the two for three back. For reversing, only a vector that is added to each token worked. Every way of telling a model about order has an assumption built in, and works where the assumption holds. In text, much of what matters is how far back something is.
 
 # %% [markdown]
 # ## What can go wrong
@@ -546,7 +562,7 @@ adjacent, split
 torch.stack([weights_at(3), weights_at(0)])
 
 # %% [markdown]
-# **Positions in half precision.** Most models run in `bfloat16`, which has no 257 (and `float16` has no 2049). Angles have to be computed in `float32`, even if the model is not.
+# **Positions in half precision.** Most models run in `bfloat16`, which cannot represent 257 and makes it 256. The first whole number that `float16` cannot represent is 2049. Angles have to be computed in `float32`, even if the model is not.
 
 # %%
 torch.tensor([255.0, 256, 257, 258, 259]).bfloat16().tolist()
@@ -571,6 +587,8 @@ torch.tensor([255.0, 256, 257, 258, 259]).bfloat16().tolist()
 recap()
 
 # %% [markdown]
+# If you expected rotations to hold at four times the length, you trusted the formula, and the formula is right: a score depends on the distance alone. But a model has to learn what to do with each distance, and it met none above 15. What a formula allows and what training has taught are two questions.
+#
 # ## Questions
 #
 # **Question R7** (2 points, graded by a person). A colleague gives a model a table of 100 learned positions, trains it on sentences of up to 50 tokens, and wants to use it on documents of 100. Which rows of the table will hurt, and would sinusoidal or rotary positions have helped? Support your answer with numbers from this lesson, and name one thing that these numbers do *not* show.

@@ -1,11 +1,19 @@
 # %% [markdown]
 # # 8. The transformer block
 #
-# After this lesson you can build the block that transformers are made of, and say what each of its parts is for. You can assemble a whole model from two such blocks, and let it write dates. And you can find out why a model does not learn. You should have done lessons 5 to 7. About 150 minutes, in three sittings, which end before "The decoder looks twice", before "When a model does not learn", and at the end. An optional section takes another 15.
+# After this lesson you can build the block that transformers are made of, and say what each of its parts is for. You can assemble a whole model from two such blocks, and let it write dates. And you can find out why a model does not learn. You should have done lessons 5 to 7. About 190 minutes, in three sittings, which end before "The decoder looks twice", before "When a model does not learn", and at the end. An optional section takes another 15.
+#
+# **From memory.** Which way of telling a model about order adds something to the tokens, and which turns queries and keys? What is a causal mask for, and how do you find out whether one is missing?
+#
+# <details><summary>Answers</summary>
+#
+# Learned and sinusoidal positions are added. Rotary positions turn queries and keys. A causal mask keeps each token from seeing later ones. The leak test changes one token after another and checks that no earlier output moves.
+#
+# </details>
 #
 # ## The idea
 #
-# Lesson 1 ended with a translator that reads dates as people write them and writes them as computers store them. It consists of two recurrent networks with attention between them, and the attention turned out to be the good part. In 2017 eight authors asked what would happen if attention did all the work. They called the model a *transformer*, and their paper "Attention Is All You Need".
+# Lesson 1 ended with a translator that reads dates as people write them and writes them as computers store them. It consists of two recurrent networks with attention between them, and the attention turned out to be the good part. In 2017 eight authors proposed a model in which attention takes the place of the recurrent networks. They called it a *transformer*, and their paper "Attention Is All You Need".
 #
 # You will build that model and let it compete with the translator on the dates of lesson 1. Here is the mark to beat, the share of 500 new dates that the recurrent translator writes without a mistake after 100 training steps:
 
@@ -70,7 +78,7 @@ first, second = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
 #
 # Let us call attention and the feed-forward network the two *branches* of a block. How should the result of a branch be combined with its input? Suppose first that each of twelve blocks *replaces* its input by its output. Whatever the twelfth block is to know about the input must then survive eleven replacements, and what one of them loses no later block can get back.
 #
-# The remedy is to write `x + branch(x)`, a *residual connection*. A branch now *adds* what it has found out, and nothing is lost unless a branch learns to subtract it. Attention profits in particular, because without the addition a head would have to look at its own position in order to keep its token. The sum that runs through the whole stack is called the *residual stream*. Every branch reads from it and adds to it.
+# The remedy is to write `x + branch(x)`, a *residual connection*. A branch now *adds* what it has found out, and what was there before stays in the sum. Attention profits in particular, because without the addition a head would have to look at its own position in order to keep its token. The sum that runs through the whole stack is called the *residual stream*. Every branch reads from it and adds to it.
 #
 # ### Keeping the numbers in range
 #
@@ -84,6 +92,16 @@ norm(stream), norm(1000 * stream)
 # %% [markdown]
 # You should have found −3/√5 = −1.342 and so on, and a token a thousand times as large gives the same result. By default `nn.LayerNorm` then multiplies each entry by a learned weight, which starts at 1, and adds a learned bias, which starts at 0.
 #
+# ### One token through one block
+#
+# Now send the token [1, 3, 5, 7] through a whole block on paper. Suppose that attention, which has read the normalized tokens, adds [1, −1, 0, 0]. The sum is normalized for the second branch. Its feed-forward network has one hidden entry, which copies the fourth entry of what it reads, passes it through the ReLU, and adds twice the result to the first entry of the stream. What comes out?
+#
+# <details><summary>The numbers</summary>
+#
+# The stream becomes [2, 2, 5, 7]. Its mean is 4 and the mean of its squared deviations is 4.5, so the normalized token is [−2, −2, 1, 3] / √4.5 = [−0.94, −0.94, 0.47, 1.41]. The hidden entry is 1.41, twice that is 2.83, and the block returns [4.83, 2, 5, 7]. Three of the four entries are what they were before the second branch.
+#
+# </details>
+#
 # ## In PyTorch
 #
 # ### Where the norm belongs
@@ -94,11 +112,11 @@ norm(stream), norm(1000 * stream)
 figures.block()
 
 # %% [markdown]
-# $$x \leftarrow x + \text{attention}(\text{norm}_1(x)), \qquad x \leftarrow x + \text{linear}_2\big(\text{ReLU}(\text{linear}_1(\text{norm}_2(x)))\big).$$
+# The first half is $x \leftarrow x + \text{attention}(\text{norm}_1(x))$. The second has the same form, with a norm of its own and with the feed-forward network in place of attention.
 #
 # On the left side of the figure the stream runs down to the output through additions only, with no norm and no matrix in its way. To normalize at the beginning of each branch, as here, is called *pre-norm*. The paper of 2017 normalized *after* each addition instead, $x \leftarrow \text{norm}_1(x + \text{attention}(x))$ and likewise for the network. In this design, called *post-norm*, the stream itself passes through every norm.
 #
-# How much depends on this choice? Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, $x \leftarrow \text{norm}_1(\text{attention}(x))$, and the last ones are pre-norm blocks without the norms. The cell prints the standard deviation of the numbers in the untrained stream, before the first block and after the last, and then the loss on the way.
+# How much depends on this choice? Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, $x \leftarrow \text{norm}_1(\text{attention}(x))$, and the last ones are pre-norm blocks without the norms. The cell prints the standard deviation of the numbers in the untrained stream, before the first block and after the last, and then the losses after 50, 80 and 100 steps, in braces. Before you run it, write down which of the four will have learned nothing, and which will be first.
 
 # %% measured
 print("loss of a guess     2.30")
@@ -109,7 +127,7 @@ for kind in ("bare", "post-norm", "pre-norm", "no norm"):
     print(f"{kind:10} {first:.1f} to {last:.1f}  {after}")
 
 # %% [markdown]
-# The bare stack stays at the loss of a guess among ten digits, $\ln 10 = 2.30$. (The optional section at the end looks for the reason.) After 50 steps post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to twice their size before any training, and learning takes about as long as with post-norm. In deeper stacks they grow much more (not shown).
+# The bare stack stays at the loss of a guess among ten digits, $\ln 10 = 2.30$, and the optional section at the end looks for the reason. After 50 steps post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to twice their size before any training, and learning takes about as long as with post-norm. In deeper stacks they grow much more (not shown).
 #
 # The original transformer had post-norm. Larger models of this kind need a learning rate that starts tiny (Xiong et al., below).
 #
@@ -296,7 +314,7 @@ class Transformer(nn.Module):
 # %% [markdown]
 # Read `forward` from the inside. The encoder makes the memory, and the decoder is given the *right* answer, shifted by one place. For 1955-01-28 its inputs are `begin 1 9 5 5 - 0 1 - 2`, and it has to predict `1 9 5 5 - 0 1 - 2 8`. This is the *teacher forcing* of lesson 1, with a difference. The recurrent decoder takes the ten characters one after another. Here one pass gives all ten predictions, because the causal mask keeps each character from seeing its successors.
 #
-# In `train` the learning rate rises over the first 30 steps from a tenth to its full value, a *warm-up* as a precaution:
+# In `train` the learning rate rises over the first 30 steps from a tenth to its full value. This is called a *warm-up*, and lesson 13 measures what it is worth:
 
 
 # %%
@@ -378,9 +396,9 @@ reveal("the dates need most", "places of what is read")
 # %% [markdown]
 # Without places in what it reads, the model cannot know which of two numbers came first, and it gets hardly a date right. Without places in what it writes, it still gets between three and five dates in ten.
 #
-# Without self-attention in the encoder, each character reaches the memory alone, and between one date in six and one in three is lost, depending on the start and on the computer. The other two parts are missed much less. But did not "What attention cannot do" argue that a block needs its feed-forward network?
+# Without self-attention in the encoder, each character reaches the memory alone, and about a quarter of the dates were lost when this page was made. From other starts, and on other computers, it was between one in six and one in three. The other two parts are missed much less. Yet "What attention cannot do" argued that a block needs its feed-forward network. Is that wrong?
 #
-# The argument and the measurement are both right. The argument was about what a stack of attention layers can compute at all. An ablation measures what a part is worth to this model for this task. Dates are mostly copied, and copying needs little computing. And the decoder's self-attention has a stand-in: places tell which part of the date comes next, and so do the characters already written. Without both, hardly a date is right (not shown).
+# No, the argument and the measurement are both right. The argument was about what a stack of attention layers can compute at all. An ablation measures what a part is worth to this model for this task. Dates are mostly copied, and copying needs little computing. And the decoder's self-attention has a stand-in: places tell which part of the date comes next, and so do the characters already written. Without both, hardly a date is right (not shown).
 #
 # ### Writing
 #
@@ -451,9 +469,9 @@ except NotImplementedError:
 # Your number may differ from the first one by a few points, because PyTorch's attention has biases and draws its first weights differently. Another seed makes as much of a difference.
 
 # %% [markdown]
-# ## What can go wrong
+# ### Two masks that are easy to forget
 #
-# **No causal mask in training.** The decoder is given the right answer, shifted by one. If it may look ahead, then every character that it is to predict, apart from the last, is among its inputs. **Predict**: without the mask, what share of dates does it get right in training, and what share on its own?
+# **The causal mask, in training.** The decoder is given the right answer, shifted by one. If it may look ahead, then every character that it is to predict, apart from the last, is among its inputs. **Predict**: without the mask, what share of dates does it get right in training, and what share on its own?
 
 # %%
 predict("told the right characters", options=("nearly all right", "nearly all wrong"))
@@ -475,7 +493,7 @@ reveal("writing on its own", "nearly all wrong")
 (peeking(x, y).argmax(dim=-1) != y).sum(dim=0).tolist()
 
 # %% [markdown]
-# **No padding mask for the memory.** Short dates are padded to 18 characters with spaces. These must be hidden both in the encoder's self-attention and in the cross-attention, or the model mixes them in. Here is how far the logits of one short date move when only the cross-attention may look at its padding:
+# **The padding mask of the memory.** Short dates are padded to 18 characters with spaces. These must be hidden both in the encoder's self-attention and in the cross-attention, or the model mixes them in. Here is how far the logits of one short date move when only the cross-attention may look at its padding:
 
 # %% measured
 x, y = (
@@ -488,12 +506,6 @@ seen = model.write(y, memory, torch.ones_like(mask))
 f"{int((~mask).sum())} padded places, and a logit moves by up to {(hidden - seen).abs().max():.0f}"
 
 # %% [markdown]
-# **A branch that forgets to add.** If you write `x = self.dropout(...)` instead of `x = x + self.dropout(...)`, PyTorch raises no error, but the branch replaces the stream. Without any addition you have the bare stack of this lesson, which learned nothing.
-#
-# **Dropout left on.** In training mode a model with dropout writes something different every time, so call `model.eval()` before it writes and `model.train()` before it learns again.
-#
-# **Ten passes for ten characters.** The loop computes 1 + 2 + … + 10 = 55 positions, of which 45 have been computed before. Lesson 10 keeps what can be kept.
-#
 # ### When a model does not learn
 #
 # Sooner or later a model of your own will not learn, and most often no error will tell you why. Guessing takes days. It is faster to ask five questions in this order. Each of them rules out a whole family of mistakes, and the first ones cost only seconds:
@@ -529,7 +541,7 @@ def examine(make: Callable[[], stack.Program]) -> figures.Answers:
 figures.examined("Health: both losses fall to 0", sound=examine(stack.sound))
 
 # %% [markdown]
-# This is what health looks like. The loss starts slightly above the dotted line at 2.30, because random logits are a little worse than equal ones. The batch is learned by heart (solid), all thirty tensors of parameters move, and new sequences (dashed) follow some twenty steps later.
+# This is what health looks like. The loss starts slightly above the dotted line at 2.30, because random logits are a little worse than equal ones. The batch is learned by heart (solid), all thirty tensors of parameters move, and new sequences (dashed) follow fifteen to twenty steps later.
 #
 # Now for four programs that contain one mistake each. One has a learning rate of 0.3 instead of 0.003. In another the answers are in a different order from the questions. One makes new blocks after its optimizer has been made, and one applies softmax to its logits although the loss, PyTorch's `cross_entropy`, does so itself.
 
@@ -576,6 +588,14 @@ for rate in (3e-5, 3e-4, 3e-3, 3e-2, 3e-1):
 #
 # The five questions do not find everything. The model without a causal mask passes all of them, because its mistake shows only when it writes on its own. The last word belongs to a measurement of what the model is for.
 #
+# ## What can go wrong
+#
+# **A branch that forgets to add.** If you write `x = self.dropout(...)` instead of `x = x + self.dropout(...)`, PyTorch raises no error, but the branch replaces the stream. Without any addition you have the bare stack of this lesson, which learned nothing.
+#
+# **Dropout left on.** In training mode a model with dropout writes something different every time, so call `model.eval()` before it writes and `model.train()` before it learns again.
+#
+# **Ten passes for ten characters.** The loop computes 1 + 2 + … + 10 = 55 positions, of which 45 have been computed before. Lesson 10 keeps what can be kept.
+#
 # ## What you learned
 #
 # After compare, share out and mix, a block does two more things: it adds the result to what was there, and it computes with the sum, token by token.
@@ -590,10 +610,25 @@ for rate in (3e-5, 3e-4, 3e-3, 3e-2, 3e-1):
 # | greedy decoding | the largest logit, again and again | the last position counts |
 # | five questions | start, one batch, movement, rate, new data | cheapest first |
 #
+# <details><summary>Our words, and those of papers</summary>
+#
+# | in these lessons | in papers and documentation |
+# |---|---|
+# | place | position |
+# | table of scores | attention logits, $QK^\top$ |
+# | map of weights | attention pattern, attention matrix |
+# | smeared | diffuse, of high entropy |
+# | mixture | weighted sum, context vector |
+# | room | memory |
+#
+# </details>
+#
 # %%
 recap()
 
 # %% [markdown]
+# If you expected the dates to need the feed-forward networks most, you may have gone by the number of their parameters. The size of a part does not say how much it matters for a task, and what an ablation says of this task need not hold for another.
+#
 # ## Questions
 #
 # **Question R8** (2 points, graded by a person). For each of the three attentions of an encoder-decoder, say where queries, keys and values come from. Then swap: in the cross-attention, let queries come from the memory, and keys and values from the decoder. What shape does the result have, what breaks, and in which case would nothing complain?
@@ -636,7 +671,7 @@ print(f"small gradients, after 100: {losses[-1]:.2f}")
 # %% [markdown]
 # It learns as well as plain pre-norm. Adam divides each gradient by its usual size, so the size of a gradient hardly matters to it.
 #
-# Let us look at the way forward instead. To reverse a sequence, a stack must be able to tell its eight tokens apart. How alike are they? The figure shows the mean cosine between every two of them in the untrained stacks, before the first block and after each of the twelve. At 1, all eight point in the same direction. ("Small gradients" has the same line as pre-norm.)
+# Let us look at the way forward instead. To reverse a sequence, a stack must be able to tell its eight tokens apart. How alike are they? The figure shows the mean cosine between every two of them in the untrained stacks, before the first block and after each of the twelve. At 1, all eight point in the same direction. "Small gradients" has the same line as pre-norm.
 
 # %% measured
 plot.curves(

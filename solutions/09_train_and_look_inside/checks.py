@@ -351,3 +351,127 @@ def a_period_each(induction_score: Any, draw: Inputs) -> bool:
         induction_score(weights[i : i + 1], given(draw, p)) for i, p in ((0, 3), (1, 7))
     ]
     return torch.allclose(both, (6 * alone[0] + 2 * alone[1]) / 8, atol=1e-3)
+
+
+@law("make_repeating_batch")
+def tokens_repeat_after_the_period(make_repeating_batch: Any, draw: Inputs) -> bool:
+    """A sequence has at each place the token that it had one period before."""
+    tokens, periods = make_repeating_batch(
+        20, 17, 30, generator=generator_of(draw.integer(0, 999))
+    )
+    rows = zip(tokens, periods.tolist(), strict=True)
+    return all(torch.equal(row[p:], row[:-p]) for row, p in rows)
+
+
+@law("make_repeating_batch")
+def tokens_of_a_period_differ(make_repeating_batch: Any, draw: Inputs) -> bool:
+    """The tokens of one period are all different, also where the vocabulary is hardly larger than the period."""
+    tokens, periods = make_repeating_batch(
+        20, 18, 9, generator=generator_of(draw.integer(0, 999))
+    )
+    rows = zip(tokens.tolist(), periods.tolist(), strict=True)
+    return all(len(set(row[:p])) == p for row, p in rows)
+
+
+@law("make_repeating_batch")
+def each_row_has_a_period(make_repeating_batch: Any, draw: Inputs) -> bool:
+    """Each sequence draws a period of its own, and of many every length from min_period to length // 2 occurs."""
+    _, periods = make_repeating_batch(
+        400, 16, 20, generator=generator_of(draw.integer(0, 999))
+    )
+    return sorted(set(periods.tolist())) == [6, 7, 8]
+
+
+@law("make_repeating_batch")
+def each_row_has_its_tokens(make_repeating_batch: Any, draw: Inputs) -> bool:
+    """Each sequence draws tokens of its own, out of all of the vocabulary."""
+    tokens, _ = make_repeating_batch(
+        200, 16, 20, generator=generator_of(draw.integer(0, 999))
+    )
+    return (
+        len(set(map(tuple, tokens[:, :6].tolist()))) > 150
+        and len(set(tokens.flatten().tolist())) == 20
+    )
+
+
+@law("previous_token_score")
+def the_first_has_none_before(previous_token_score: Any, draw: Inputs) -> bool:
+    """What the first query looks at changes nothing: no token is before it, so it is not counted either."""
+    weights = looks(draw, 2, 3, 5)
+    other = weights.clone()
+    other[:, :, 0] = torch.eye(5)[-1].to(weights)
+    one, two = previous_token_score(weights), previous_token_score(other)
+    return torch.allclose(one, two, atol=1e-4)
+
+
+@law("previous_token_score")
+def all_on_the_token_before(previous_token_score: Any, draw: Inputs) -> bool:
+    """A head that always puts all weight on the token before has a score of 1, at any length."""
+    tables = [torch.eye(n).roll(-1, dims=1).view(1, 1, n, n).double() for n in (3, 8)]
+    return all(abs(float(previous_token_score(table)) - 1) < 1e-4 for table in tables)
+
+
+@law("induction_score")
+def no_occurrence_before_the_period(induction_score: Any, draw: Inputs) -> bool:
+    """What queries before place `period` look at changes nothing: their token has not occurred yet."""
+    weights = looks(draw, 1, 2, 8)
+    other = weights.clone()
+    other[:, :, :3] = looks(draw, 1, 2, 8)[:, :, :3]
+    one, two = (induction_score(w, given(draw, 3)) for w in (weights, other))
+    return torch.allclose(one, two, atol=1e-4)
+
+
+@law("induction_score")
+def all_on_the_token_after(induction_score: Any, draw: Inputs) -> bool:
+    """A head that puts all weight on the place period - 1 back, the token after the previous occurrence, scores 1."""
+    weights = torch.zeros(1, 1, 9, 9, dtype=torch.float64)
+    weights[0, 0, torch.arange(9), (torch.arange(9) - 3).clamp(min=0)] = 1.0
+    return abs(float(induction_score(weights, given(draw, 4))) - 1) < 1e-4
+
+
+@law("ablate_head")
+def what_the_head_looks_at_is_lost(ablate_head: Any, draw: Inputs) -> bool:
+    """Inside the block nothing of the head arrives: its part of v_proj and of out_proj may hold anything."""
+    module, x = attention_for(draw, 6, 3), draw.normal(2, 4, 6)
+    outputs = []
+    for _ in range(2):
+        with ablate_head(module, 1):
+            outputs.append(module(x)[0].detach())
+        module.v_proj.weight.data[2:4] += 3
+        module.out_proj.weight.data[:, 2:4] *= -2
+    return torch.allclose(*outputs, atol=1e-4)
+
+
+@law("ablate_head")
+def the_other_heads_stay(ablate_head: Any, draw: Inputs) -> bool:
+    """Inside the block the output lacks what the head adds, and nothing else: the parts of all heads still sum to the
+    whole.
+    """
+    module, x = attention_for(draw, 6, 3, bias=False), draw.normal(2, 4, 6)
+    whole, lacking = module(x)[0], []
+    for head in range(3):
+        with ablate_head(module, head):
+            lacking.append(whole - module(x)[0])
+    return torch.allclose(sum(lacking), whole, atol=1e-4)
+
+
+@law("ablate_head")
+def as_before_afterward(ablate_head: Any, draw: Inputs) -> bool:
+    """After the block the module computes what it computed before, also where an exception has ended the block."""
+    module, x = attention_for(draw, 6, 3), draw.normal(2, 4, 6)
+    before = module(x)[0]
+    try:
+        with ablate_head(module, 0):
+            raise OnPurposeError
+    except OnPurposeError:
+        pass
+    return torch.allclose(module(x)[0], before, atol=1e-6)
+
+
+@law("ablate_head")
+def nothing_but_the_bias(ablate_head: Any, draw: Inputs) -> bool:
+    """Where both heads of two are switched off, in nested blocks, only the output's bias is left."""
+    module, x = attention_for(draw, 6, 2), draw.normal(2, 4, 6)
+    with ablate_head(module, 0), ablate_head(module, 1):
+        output = module(x)[0]
+    return torch.allclose(output, module.out_proj.bias.expand_as(output), atol=1e-5)

@@ -1,13 +1,21 @@
 # %% [markdown]
 # # 10. Efficient attention
 #
-# After this lesson you can say where attention's time and memory go, and write the next token without recomputing the last thousand. You can also let heads share keys and values, and compute attention without ever holding its table of scores. You need lessons 4 to 6 and lesson 8. About 140 minutes, in two sittings, of which the first ends before "Fewer keys than queries".
+# After this lesson you can say where attention's time and memory go, and write the next token without recomputing the last thousand. You can also let heads share keys and values, and compute attention without ever holding its table of scores. You need lessons 4 to 6 and lesson 8. About 190 minutes, in two sittings, of which the first ends before "Fewer keys than queries".
+#
+# **From memory.** In which corner does a causal mask end if there are more keys than queries? Which three things does attention in one pass keep, and by what are the sum and the mixture multiplied when a larger score arrives?
+#
+# <details><summary>Answers</summary>
+#
+# At the bottom right, since the last query belongs to the last key. The largest score so far, the sum of the exponentials and the mixture of the values. By $e^{m_\text{old} - m_\text{new}}$.
+#
+# </details>
 #
 # ## The idea
 #
-# A model that writes is called once per token, and each time it is given everything that has been written so far. The hundredth call therefore repeats what the ninety-ninth did for ninety-nine tokens, in order to add a single one. How much of that repetition is waste?
+# The answer of a chat program appears one piece after another, because the model behind it is called once per token, and each time it is given everything that has been written so far. The hundredth call therefore repeats what the ninety-ninth did for ninety-nine tokens, in order to add a single one. How much of that repetition is waste?
 #
-# To find out, we let a stack of four attention layers write vectors instead of words, each made from the one before. Whether they mean anything makes no difference to the time. The stack writes the same sequence twice, once by computing everything anew for each vector and once by *keeping* what it has already computed.
+# To find out, we let a stack of four attention layers write vectors instead of words, each made from the one before. The time would be the same if they meant something, and in lesson 13 a model writes words in the same way. The stack writes the same sequence twice, once by computing everything anew for each vector and once by *keeping* what it has already computed.
 
 # %% setup
 import figures
@@ -86,7 +94,7 @@ pairs, D = 100 * 100, 64
 {"score flops": 2 * pairs * D, "mix flops": 2 * pairs * D, "score bytes": 4 * pairs}
 
 # %% [markdown]
-# A flop takes time. A byte takes room, and a number in `float32` has four of them. Each byte also has to be carried to the place where the flops happen, and that often takes longer than the flops themselves.
+# A flop takes time. A byte takes room, and a number in `float32` has four of them. Each byte also has to be carried to the place where the flops happen, and that often takes longer than the flops themselves. An H100, a GPU that many large models run on, computes about 1,000 trillion flops per second in 16 bits and reads 3.35 trillion bytes from its memory, so in the time of one byte it could do about 300 flops.
 #
 # ### Exercise 10.1: what attention costs
 #
@@ -143,7 +151,7 @@ for name, size in (
     print(f"{name}: {size / 1e9:5.1f} GB")
 
 # %% [markdown]
-# The first row is a table that exists only while the whole text is read at once. (A single new token needs one row of it.) The second must be kept for as long as the text goes on, once for each user of the model. The rest of the lesson avoids the first and most of the second.
+# The first row is a table that exists only while the whole text is read at once, since a single new token needs one row of it. The second must be kept for as long as the text goes on, once for each user of the model. The rest of the lesson avoids the first and most of the second.
 #
 # ### Exercise 10.2: keep keys and values
 #
@@ -233,7 +241,7 @@ print(f"one after another: {copied:,}   into room set aside: {1000:,}")
 #
 # Suppose that a model is given a prompt of 500 tokens and continues it. The whole prompt goes through the model in one call, which fills the cache and is called *prefill*. From then on each call brings one token and is called *decode*. Both are the same computation, in which T new tokens follow S − T old ones, so there are S tokens in all. In prefill T = S = 500, and in decode T = 1.
 #
-# Only the mask needs care. It is the causal mask of lesson 5, aligned at the bottom right of the table and not, as `is_causal=True` has it, at the top left. (PyTorch's name for it is `causal_lower_right`, in `torch.nn.attention.bias`.) Here are both, the wrong one first, for two new tokens that follow three old ones. All scores are 0, and the values show which tokens were looked at:
+# Only the mask needs care. It is the causal mask of lesson 5, aligned at the bottom right of the table and not, as `is_causal=True` has it, at the top left. PyTorch has the right one, too, under the name `causal_lower_right` in `torch.nn.attention.bias`. Here are both, the wrong one first, for two new tokens that follow three old ones. All scores are 0, and the values show which tokens were looked at:
 
 # %%
 q, k, v = torch.zeros(1, 2, 4), torch.zeros(1, 5, 4), torch.eye(5)[None]
@@ -298,7 +306,7 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 figures.groups((6, 2, 1))
 
 # %% [markdown]
-# Every head still compares a query of its own with one key per position, so there are as many scores as before, and as many flops. But fewer keys and values have to be kept and read from memory. For the model above, this is what the cache shrinks to:
+# Every head still compares a query of its own with one key per position, so there are as many scores as before, and as many flops. But fewer keys and values have to be kept and read from memory. The cache of the model above had 17.2 GB. Work out what is left of it with 8 sets and with a single one, before you run the next cell:
 
 # %%
 for name, sets in (("one set per head", 32), ("8 sets", 8), ("1 set", 1)):
@@ -306,7 +314,7 @@ for name, sets in (("one set per head", 32), ("8 sets", 8), ("1 set", 1)):
 print(f"{'a latent of 576':17} {2 * layers * 576 * length / 1e9:5.2f} GB")
 
 # %% [markdown]
-# Many large models now use something like the second row. Ainslie et al. found that its quality is close to that of one set per head, at a speed close to that of a single set. The last row goes another way. For each token and layer, the *latent attention* of the DeepSeek models stores one vector of 512 + 64 entries, from which the keys and values of all heads can be computed.
+# Many large models now use something like the second row. Ainslie et al. found that its quality is close to that of one set per head, at a speed close to that of a single set. The last row belongs to another method, the *latent attention* of the DeepSeek models. For each token and layer it stores one vector of 512 + 64 entries, from which the keys and values of all heads can be computed.
 #
 # Each set serves a run of neighboring heads. In the middle of the figure, heads 0, 1 and 2 use set 0, and heads 3, 4 and 5 use set 1. PyTorch has two functions that repeat the entries of a tensor, and only one of them puts the copies where these heads will find them:
 
@@ -427,7 +435,7 @@ scores.softmax(dim=-1) @ values
 #
 # ### Exercise 10.6: blockwise attention
 #
-# Write it for all queries at once, with a mask. The check measures the largest tensor that you make and how much you keep at a time, which it can do only for PyTorch's tensors. NumPy, Python lists of numbers (`tolist`) and numbers taken out of a tensor (`item`, `float`) are therefore not allowed here, and neither is PyTorch's ready-made attention.
+# Write it for all queries at once, with a mask. Begin with a version without the mask, and let the first hint help you with the shapes. Since the check measures how large your tensors are, everything has to stay a tensor. NumPy, `tolist`, `item`, `float` and PyTorch's ready-made attention are not allowed here.
 
 # %% hints blockwise_attention [markdown]
 # What three things are kept from block to block, and what are their shapes, if there are L queries? With what do they start?
@@ -494,7 +502,7 @@ except NotImplementedError:
 # %% [markdown]
 # ### PyTorch's own
 #
-# Your loop runs in Python and will not win a race, but `scaled_dot_product_attention` does the same in compiled code. The next cell divides the time of the plain computation by the time of this function.
+# Your loop runs in Python and will not win a race, but `scaled_dot_product_attention` does the same in compiled code. The next cell divides the time of the plain computation by the time of this function. Both do the same number of flops. What factor do you expect at length 2048?
 
 # %% measured
 lengths = (256, 512, 1024, 2048)
@@ -528,7 +536,7 @@ plot.curves(
 # %% [markdown]
 # The slopes are 2 for the plain computation and 1 for your loop, so the room grows with L² in one case and with L in the other. At length 2048 the plain computation's table is 32 times as large as your largest tensor, because it holds the scores of 2048 keys where yours holds those of 64. The *flops* grow with L² in both cases, because every query still meets every key. Only a causal mask saves some, because about half of the blocks are hidden as a whole and can be skipped.
 #
-# What is saved, then, is not arithmetic. The plain computation makes the table three times over, as scores, scaled scores and weights, and each time it carries the table to memory and back. The last line of ratios above says what this is worth on your computer. Run that cell again if one line is far from its neighbors, because another program has then disturbed it. On a GPU, whose arithmetic is fast compared with its memory, it can be larger.
+# What is saved, then, is not arithmetic. The plain computation makes the table three times over, as scores, scaled scores and weights, and each time it carries the table to memory and back. The ratio at length 2048 says what this is worth on your computer. Run that cell again if one line is far from its neighbors, because another program has then disturbed it. On a GPU, whose arithmetic is fast compared with its memory, the ratio can be larger.
 #
 # <details><summary>Which implementation PyTorch takes</summary>
 #
@@ -540,7 +548,7 @@ plot.curves(
 #
 # **A mask for a single token.** When a single new token may see everything before it, it needs no mask at all. It does need one when there is a window, or when the texts of a batch are padded to the same length.
 #
-# **A position that starts again.** As long as nothing is dropped from the cache, the place of the new token is `len(cache)` before the append, and not 0. (Padding in front does not count.) With a window that drops old keys, you have to count the tokens yourself.
+# **A position that starts again.** As long as nothing is dropped from the cache, the place of the new token is `len(cache)` before the append, and not 0. Padding in front of the text does not count as a place. With a window that drops old keys, you have to count the tokens yourself.
 #
 # **Differences in the last digits.** Sums that are taken in another order are rounded differently, so in `float32` two exact methods differ by about one part in a million. Compare with a tolerance instead of `==`, such as 1e-5 for outputs near 1.
 #
@@ -560,6 +568,8 @@ plot.curves(
 recap()
 
 # %% [markdown]
+# If you expected a window of 4 to reach back three places through three layers, you thought of one layer, where that is right. In a stack each layer starts from what the layer below has gathered, and so the reach adds up.
+#
 # ## Questions
 #
 # **Question R10** (2 points, graded by a person). A model has 32 layers, 32 heads of dimension 128 (4096 together), and is to read texts of 32,768 tokens with 2 bytes per number. You have a GPU with 80 GB (1 GB is a billion bytes), of which the parameters take 14 GB, and you may choose between one set of keys and values per head, 8 sets, and 1 set. Each user has a text of that length, and you leave room for nothing but the parameters and the cache.

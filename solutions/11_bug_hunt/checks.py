@@ -21,7 +21,7 @@ ABOUT_MASKS = (
     "mask_after_softmax",
     "fill_minus_1e9",
     "fill_minus_inf",
-    "fill_plus_1e_9",
+    "fill_1e_minus_9",
     "mask_added",
 )
 WITHOUT_MASK = tuple(name for name in wrong.WRONG if name not in ABOUT_MASKS)
@@ -400,3 +400,88 @@ def no_later_token(repaired: Any, draw: Inputs) -> bool:
     module, x = filled(repaired(6, 3), draw), draw.normal(1, 4, 6)
     other = torch.cat([x[:, :2], draw.normal(1, 2, 6)], dim=1)
     return torch.allclose(module(x)[:, :2], module(other)[:, :2], atol=1e-4)
+
+
+@law("revealing_example")
+def sizes_that_differ(revealing_example: Any, draw: Inputs) -> bool:
+    """D differs from D_v and from the number of keys: where two sizes are equal, the root of one is that of the
+    other.
+    """
+    _, key, value, _ = revealing_example()
+    return key.size(-1) not in (value.size(-1), key.size(-2))
+
+
+@law("revealing_example")
+def tensors_that_differ(revealing_example: Any, draw: Inputs) -> bool:
+    """Query, key and value hold different numbers: where two are the same tensor, taking one for the other is no
+    mistake.
+    """
+    query, key, value, _ = revealing_example()
+    return not (torch.equal(query, key) or torch.equal(key, value))
+
+
+@law("max_difference")
+def an_attention_and_itself(max_difference: Any, draw: Inputs) -> bool:
+    """An attention differs by 0 from itself: both are called with the same numbers in each trial."""
+    return max_difference(wrong.right, wrong.right, trials=3, seed=1) == 0
+
+
+@law("max_difference")
+def more_trials(max_difference: Any, draw: Inputs) -> bool:
+    """More trials can only find a larger difference: it is the largest of all entries and trials, not a mean, and the
+    first trials draw the same as before.
+    """
+    found = [
+        max_difference(wrong.right, wrong.no_scale, trials=n, seed=3) for n in (1, 2, 4)
+    ]
+    return found == sorted(found)
+
+
+@law("max_difference")
+def inputs_of_their_own(max_difference: Any, draw: Inputs) -> bool:
+    """An attention that writes to its inputs when it has finished changes nothing for the other one, whichever is
+    first.
+    """
+
+    def writing(query: Tensor, key: Tensor, value: Tensor, mask: Mask = None) -> Tensor:
+        result = plain_attention(query, key, value, mask)
+        for tensor in (query, key, value):
+            tensor.zero_()
+        return result
+
+    pairs = (writing, plain_attention), (plain_attention, writing)
+    return all(max_difference(a, b, trials=2, seed=5) < 1e-6 for a, b in pairs)
+
+
+@law("RepairedAttention")
+def dropout_in_training_alone(repaired: Any, draw: Inputs) -> bool:
+    """In eval mode nothing is dropped, whatever the probability; in training something is."""
+    module, x = filled(repaired(6, 3, dropout=0.5), draw), draw.normal(2, 4, 6)
+    in_training = [module.train()(x) for _ in range(2)]
+    in_eval = [module.eval()(x) for _ in range(2)]
+    return torch.equal(*in_eval) and not torch.equal(*in_training)
+
+
+@law("RepairedAttention")
+def each_sentence_by_itself(repaired: Any, draw: Inputs) -> bool:
+    """The output of one sentence in a batch does not depend on the other sentences."""
+    module, x = filled(repaired(6, 3), draw), draw.normal(2, 4, 6)
+    return torch.allclose(module(x)[:1], module(x[:1]), atol=1e-4)
+
+
+@law("RepairedAttention")
+def the_root_of_a_heads_size(repaired: Any, draw: Inputs) -> bool:
+    """A head's scores are divided by the root of its own dimension, E / num_heads."""
+    module = filled(repaired(8, 2), draw)
+    for layer in (module.q_proj, module.k_proj, module.v_proj, module.out_proj):
+        layer.weight.data, layer.bias.data = (
+            torch.eye(8).to(layer.weight),
+            0 * layer.bias.data,
+        )
+    x = torch.zeros(1, 2, 8, dtype=torch.float64)
+    x[0, 0, 0], x[0, 1, 0] = (
+        1.0,
+        2.0,
+    )  # the second token's scores are 2 and 4, halved 1 and 2
+    output = module(x).detach()[0, 1, 0]
+    return abs(float(output) - (1 + 2 * torch.e) / (1 + torch.e)) < 1e-3

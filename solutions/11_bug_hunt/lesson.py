@@ -1,7 +1,9 @@
 # %% [markdown]
 # # 11. Bug hunt
 #
-# After this lesson you can find a bug in an attention that you did not write, often without reading the code, and say which bug it is. You can also choose examples that none of 21 typical bugs survives. You need lessons 4 to 6. About 200 minutes, in three sittings, which end before "Questions whose answer you know", before "Repair", and at the end.
+# After this lesson you can find a bug in an attention that you did not write, often without reading the code, and say which bug it is. You can also choose examples that none of 21 typical bugs survives. You need lessons 4 to 6. About 260 minutes, in three sittings, which end before "Questions whose answer you know", before "Repair", and at the end.
+#
+# **From memory.** List the steps of attention in their order. Then note for each step one mistake that raises no error, from lessons 4 to 6. You will meet most of your list again.
 #
 # ## The idea
 #
@@ -97,7 +99,7 @@ plot.curves(
 #
 # ### Mutants
 #
-# To judge an example we need bugs to try it on. The file `wrong.py` beside this notebook has 21 wrong attentions, each of which is one slip away from the right one. Most of their names say which. Two need a word: `fill_minus_inf` fills hidden scores with minus infinity, as it should, and is wrong in one situation only. `fill_plus_1e_9` fills them with 10⁻⁹ where −10⁹ was meant. Testers call such programs *mutants*, and say that a mutant has *survived* an example that cannot tell it from the original.
+# To judge an example we need bugs to try it on. The file `wrong.py` beside this notebook has 21 wrong attentions, each of which is one slip away from the right one. Most of their names say which. Two need a word: `fill_minus_inf` fills hidden scores with minus infinity, as it should, and is wrong in one situation only. `fill_1e_minus_9` fills them with 10⁻⁹ where −10⁹ was meant. Testers call such programs *mutants*, and say that a mutant has *survived* an example that cannot tell it from the original.
 
 # %%
 print(*wrong.WRONG)
@@ -190,7 +192,7 @@ plot.crosses(
     list(examples),
     "A cross says that the example finds the mutant",
     groups={"scale": 6, "softmax": 5, "mask": 8, "inputs": 2},
-    alt="One row per mutant, one column per example, a cross where it is found. The five teams' example finds 7 of the 21, four by four 9, the one whose sizes differ 13, and the solution's all.",
+    alt="One row per mutant, one column per example, a cross where the example finds the mutant. The five teams' example finds 7 of the 21, four by four 9, and the one whose sizes differ 13.",
 )
 
 # %% [markdown]
@@ -217,8 +219,10 @@ for dtype in (torch.float64, torch.float32, torch.bfloat16):
 
 # %%
 generator = torch.Generator().manual_seed(0)
+names = ("query", "key", "value", "mask")
 for _ in range(4):
-    print(*(tuple(x.shape) for x in random_inputs(generator)))
+    shapes = [tuple(x.shape) for x in random_inputs(generator)]
+    print(*(f"{name} {shape} " for name, shape in zip(names, shapes, strict=True)))
 
 # %% [markdown]
 # ### Exercise 11.2: how far apart are two attentions?
@@ -264,7 +268,7 @@ def max_difference(a: Attention, b: Attention, *, trials: int, seed: int) -> flo
 # %% [markdown]
 # ### Five teams, measured
 #
-# The next cell prints what your function finds between each team and PyTorch in 1, 10 and 100 trials.
+# The next cell prints what your function finds between each team and PyTorch in 1, 10 and 100 trials. Before you run it, say which of the four wrong teams even 100 trials will not find.
 
 # %%
 try:
@@ -341,7 +345,7 @@ reveal("the mask after softmax", "the key")
 # | empty row | [PyTorch's own module](https://github.com/pytorch/pytorch/issues/41508) gives NaN gradients; reported in 2020 |
 # | dtype | [tinygrad](https://github.com/tinygrad/tinygrad/pull/5100) returned `float32` for half-precision inputs |
 # | causal alignment | [flash-attention](https://github.com/Dao-AILab/flash-attention/issues/517) aligned its causal mask at the top left until version 2.1; a cache needs the bottom right |
-# | positions in half precision | [transformers](https://github.com/huggingface/transformers/pull/29285) computed rotary angles in `bfloat16`, which has no 257 |
+# | positions in half precision | [transformers](https://github.com/huggingface/transformers/pull/29285) computed rotary angles in `bfloat16`, which cannot represent 257 |
 #
 # The last two have no label in the exercise that follows. You know them from exercise 5.1 and from lesson 7.
 #
@@ -360,7 +364,7 @@ for name in ("right", "dtype"):
 # For the grade, your function meets 47 attentions that you have not seen, none of them random. Some of them have two bugs. Others are right and only look odd, and a false alarm costs as much as a missed bug. The attentions come in five groups, and a group earns its one or two points only if all of its answers are right. Overflow, the subject of lesson 4, has no label, and none of the attentions overflows.
 
 # %% hints find_bugs [markdown]
-# Start without a mask. Values of ones find a softmax along a wrong axis, but also an attention mixing the keys. What if the keys are ones, too? If that is right, which bug can still spoil the mean with a query of 0? And if only the numbers of `wrong.right` differ, what is left?
+# Take one label at a time, without a mask. "softmax_axis": keys and values of ones keep the other two bugs out, so what must come back? "value": a query of 0 makes the scale harmless. "scale": if both tests pass and `wrong.right` still gives other numbers, nothing else is left.
 #
 # For the masks, compare the attention with itself: what happens when hidden keys and values change, and what when visible ones do? Inverted: only the hidden ones count. Leaking: both do. Look at queries that see something, and hide different keys in different sentences: a wrong axis shows only there.
 #
@@ -469,7 +473,7 @@ except NotImplementedError:
     print("not yet: exercise 11.3 is still open")
 
 # %% [markdown]
-# The questions of your reviewer are measured as an example is, by the mutants that survive them. (The one that lets the keys ask stops with an error and is left out.)
+# The questions of your reviewer are measured as an example is, by the mutants that survive them. `swapped_q_k`, which lets the keys ask, stops with an error on such inputs and is left out.
 
 # %%
 try:
@@ -623,6 +627,8 @@ except NotImplementedError:
 recap()
 
 # %% [markdown]
+# If you thought that four of the five teams were right, or all five, you trusted an example because its answer is known. A known answer makes an example easy to explain. What makes it a test is how many mistakes would change that answer.
+#
 # ## Questions
 #
 # **Question R11** (4 points, graded by a person). Read Cleo's attention in `teams.py`, beside this notebook. Then write the review that the team gets, as you would to a colleague: what is wrong and in which line, how anyone can see it, why their own test passed, and what they should do so that it does not come back. Half a page at most.

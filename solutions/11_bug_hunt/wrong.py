@@ -178,7 +178,7 @@ def fill_minus_inf(
 
 
 @wrong
-def fill_plus_1e_9(
+def fill_1e_minus_9(
     query: Tensor, key: Tensor, value: Tensor, mask: Mask = None
 ) -> Tensor:
     """Set hidden scores to a small number."""

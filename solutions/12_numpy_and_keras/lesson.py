@@ -1,7 +1,15 @@
 # %% [markdown]
 # # 12. NumPy and Keras
 #
-# After this lesson you can write attention without PyTorch, translate masks between four conventions, copy a trained layer from one library into another, and show that both layers compute the same. You need lessons 4 to 6. Lesson 13 does not need this one, so leave it out if you work in PyTorch alone. About 120 minutes, in two sittings, of which the first ends before "The same weights".
+# After this lesson you can write attention without PyTorch, translate masks between four conventions, copy a trained layer from one library into another, and show that both layers compute the same. You need lessons 4 to 6. Lesson 13 does not need this one, so leave it out if you work in PyTorch alone. About 120 minutes, in two sittings, of which the first ends before "The same weights". None of the exercises needs Keras.
+#
+# **From memory.** What does `True` mean in a mask of `scaled_dot_product_attention`, and what in one of `nn.MultiheadAttention`? What is added to a score that is to be hidden? And what does a query get in this course if it may look at nothing?
+#
+# <details><summary>Answers</summary>
+#
+# In the first it means that a query may look, and in the second that a key is hidden from it. Minus infinity is added. The query gets zeros.
+#
+# </details>
 #
 # ## The idea
 #
@@ -88,7 +96,7 @@ batch = np.zeros((2, 3, 5, 4))
 batch.T.shape, batch.swapaxes(-1, -2).shape
 
 # %% [markdown]
-# The second difference is in dtypes. **Predict.** `x` is an array in `float32`, as nearly all weights are. What dtype does `x / np.sqrt(4)` have?
+# **Predict.** `x` is an array in `float32`, as nearly all weights are. What dtype does `x / np.sqrt(4)` have?
 
 # %%
 predict("float32 divided by np.sqrt(4)", options=("float16", "float32", "float64"))
@@ -99,7 +107,7 @@ reveal("float32 divided by np.sqrt(4)", str((x / np.sqrt(4)).dtype))
 (x / 4**0.5).dtype
 
 # %% [markdown]
-# The number `np.sqrt(4)` is a `float64`, and since NumPy 2 such a number pulls the whole array up with it. From there on everything takes twice the memory, without a warning. Python's own `4**0.5` is a plain float and leaves the dtype of the array as it is, and so does a tensor without axes in PyTorch.
+# This is the second difference. The number `np.sqrt(4)` is a `float64`, and since NumPy 2 such a number pulls the whole array up with it. From there on everything takes twice the memory, without a warning. Python's own `4**0.5` is a plain float and leaves the dtype of the array as it is. In PyTorch, a tensor without axes behaves like Python's number.
 #
 # The third difference is that NumPy has no softmax, so preventing overflow is your task, as in lesson 4. Dividing 0 by 0 gives NaN *and* a warning, even if `np.where` throws the NaN away afterward, because both sides are computed before `np.where` chooses between them. Subtracting −∞ from −∞ does the same.
 #
@@ -330,9 +338,9 @@ def keras_to_torch(
 # %% check keras_to_torch
 
 # %% [markdown]
-# ### The proof
+# ### The evidence
 #
-# Keras's weights now go into PyTorch's module, and both layers get the same input. The cell does this twice, the second time with random numbers in all of Keras's weights, biases included, because fresh biases are 0 and prove nothing.
+# Keras's weights now go into PyTorch's module, and both layers get the same input. The cell does this twice, the second time with random numbers in all of Keras's weights, biases included, because fresh biases are 0, so they would look the same without having been copied.
 
 # %% measured
 try:
@@ -399,7 +407,7 @@ reveal("kinds of answer", "three")
 #
 # The three steps are the same in every library, while the conventions around them are not:
 #
-# | claim | how it fails silently | how to prove it |
+# | claim | how it fails silently | how to test it |
 # |---|---|---|
 # | same formula | no scale in Keras's `Attention` | numbers by hand, one query |
 # | same mask | `True` means the opposite; `~` on integers; a large number in an empty row | one row per case, an empty one among them |
@@ -410,6 +418,8 @@ reveal("kinds of answer", "three")
 recap()
 
 # %% [markdown]
+# Did you predict that the three libraries agree, or that `float32` stays `float32`? Both would be reasonable, and both are wrong for reasons that no error message gives. What a library does by default has to be looked up or measured.
+#
 # ## Questions
 #
 # **Question R12** (2 points, graded by a person). You port a model of twelve transformer blocks from Keras to PyTorch, both in `float32`. The outputs, which are about 1 in size, differ by up to 3·10⁻³. List what you would check, in order, and say for each check why it comes at that place.

@@ -3,6 +3,14 @@
 #
 # After this lesson you can build a language model from its tokens to its text, and train it with the recipe that large models are trained with. You can also let it write, tell whether it quotes, and run published weights in it. You should have done lessons 8 and 9, and for one optional section lesson 10. About 250 minutes, in four sittings, which end before "The recipe", before "Part 2", before "Published weights", and at the end.
 #
+# **From memory.** What are the two branches of a block, and what is added to what? Which mask does a model need that writes one token after another? And where does an induction head look?
+#
+# <details><summary>Answers</summary>
+#
+# Attention and a feed-forward network. Each of them is added to the stream that it has read through a norm. A causal mask. An induction head looks at what came after the previous occurrence of the present token.
+#
+# </details>
+#
 # ## The idea
 #
 # A dictionary explains a word in a few words, seven on average here. That is short enough for a small model to get right, so in this lesson we teach one to write dictionary entries. The model beside this notebook has read 60,136 entries of WordNet, such as `titrator: an apparatus for performing a titration`, and nothing else. Given a word and a colon, it goes on until it decides that the definition has ended, whether the word exists or not.
@@ -50,7 +58,7 @@ for seed in range(4):
 #
 # ### Between characters and words
 #
-# A model reads numbers, so the first thing to decide is what gets a number. The models of lesson 9 read characters, and most of their work went into spelling. Whole words would save them that work, but there are too many, and every new text brings words that the model has never met. *Byte-pair encoding* takes the middle way. It starts from characters and merges the pair of neighbors that occurs most often into one token, again and again. Frequent words end up as a single token, and rare ones stay in pieces.
+# A model reads numbers, so the first thing to decide is what gets a number. The models of lesson 9 read characters, so they had to learn how words are spelled, too. Whole words would save them that work, but there are too many, and every new text brings words that the model has never met. *Byte-pair encoding* takes the middle way. It starts from characters and merges the pair of neighbors that occurs most often into one token, again and again. Frequent words end up as a single token, and rare ones stay in pieces.
 #
 # Take a text in which *low* occurs five times, *lower* twice and *slow* three times. The pairs l, o and o, w occur in all ten words. Of equally frequent pairs, the one that comes first in the alphabet is merged first, which is l, o here. Before you run the next cell, write down what the three words look like after this merge, and which pair is then the most frequent.
 
@@ -244,7 +252,7 @@ class GPT(nn.Module):
 # %% [markdown]
 # ### How many parameters?
 #
-# With the sizes of GPT-2 small, your class has its architecture: a vocabulary of 50,257 tokens, 1,024 positions, a width of 768, and 12 blocks with 12 heads each. **Predict** how many parameters that makes. (A block has about 12 E² of them, 4 E² in attention and 8 E² in the network, and 768² is about 590,000.)
+# With the sizes of GPT-2 small, your class has its architecture: a vocabulary of 50,257 tokens, 1,024 positions, a width of 768, and 12 blocks with 12 heads each. A block has about 12 E² parameters, 4 E² in attention and 8 E² in the network, and 768² is about 590,000. **Predict** how many parameters the whole model has.
 
 # %%
 predict(
@@ -282,7 +290,7 @@ for way, row in given.worse("recipe", than="everything").items():
 reveal("missed most", "warm-up")
 
 # %% [markdown]
-# Warm-up matters most here, at a peak rate of 0.004. With a lower peak it might matter less. Clipping and the cosine bring a little from every seed. In the last two rows, where nothing decays, or biases and gains as well, the differences are so small that three seeds cannot tell them from chance. In much longer runs, decay may well matter.
+# Warm-up matters most here, at a peak rate of 0.004. With a lower peak it might matter less. Clipping and the cosine bring a little from every seed. In the last two rows either nothing decays, or biases and gains decay as well. There the differences are so small that three seeds cannot tell them from chance. In much longer runs, decay may well matter.
 #
 # ### Exercise 13.4: the learning rate, and what decays
 #
@@ -353,7 +361,7 @@ def parameter_groups(model: nn.Module, decay: float) -> list[dict]:
 # %% [markdown]
 # ### Three minutes
 #
-# Now train. With two blocks and 128 dimensions, the model needs three minutes. The loop is that of lesson 8, with the recipe in it. (If a model of your own does not learn one day, turn to "When a model does not learn" in lesson 8.) `given.batches` yields 32 lines at a time, as tokens to read and tokens to predict. After the end of a line the tokens to predict are −100, which `cross_entropy` leaves out.
+# Now train. With two blocks and 128 dimensions, the model needs three minutes. The loop is that of lesson 8, with the recipe in it. If a model of your own does not learn one day, turn to "When a model does not learn" in lesson 8. `given.batches` yields 32 lines at a time, as tokens to read and tokens to predict. After the end of a line the tokens to predict are −100, which `cross_entropy` leaves out.
 
 
 # %%
@@ -430,7 +438,7 @@ for name, one in (("three minutes", model), ("shipped", shipped)):
     print(f"{name:14} loss on seen lines {seen:.2f}, on unseen lines {unseen:.2f}")
 
 # %% [markdown]
-# The shipped model is better on both. The gap between its two losses is several times as wide, 0.24 instead of less than 0.1, so it gains a little from having seen a line. (These losses are per token, those of lesson 9 per character.)
+# The shipped model is better on both. The gap between its two losses is several times as wide, 0.24 instead of less than 0.1, so it gains a little from having seen a line. Do not compare these losses with those of lesson 9, which are per character and not per token.
 #
 # ### Part 2: choosing, quoting, published weights
 #
@@ -535,11 +543,11 @@ except NotImplementedError:
 #
 # ### Learned or quoted?
 #
-# A model that knew its lines by heart would be no more than a slow search. To find out, the next cell takes twenty words that the model has not seen. Below each definition it prints the longest run of words that the definition shares with any line the model has learned from, and that line.
+# A model that knew its lines by heart would be no more than a slow search. To find out, the next cell takes six words that the model has not seen. Below each definition it prints the longest run of words that the definition shares with any line the model has learned from, and that line.
 
 # %% measured
 quotations = given.Quotations(text.seen)
-for seed, unseen in enumerate(text.unseen[:3200:160]):
+for seed, unseen in enumerate(text.unseen[:960:160]):
     line = define(unseen.partition(":")[0], seed=seed)
     nearest, run = quotations.nearest(line)
     print(f'{line}\n      "{run}" as in "{nearest}"')
@@ -749,7 +757,9 @@ except NotImplementedError:
     print("not yet: exercise 13.3 or 13.6 is still open")
 
 # %% [markdown]
-# Two programs by different authors agree within the rounding of float32. This is strong evidence. But it is one example, and lesson 11 has shown that an example can miss a bug. Which of the shapes above would let a mistake pass?
+# Two programs by different authors agree within the rounding of float32. This is strong evidence. But it is one example, and lesson 11 has shown that an example can miss a bug.
+#
+# Suppose that somebody forgets to transpose one matrix of a `Conv1D`. Look at the shapes above, and write down for which of the four matrices PyTorch raises no error, so that only the logits can show it. The answer is below, in "What can go wrong".
 #
 # ### Somebody else's model
 #
@@ -788,11 +798,17 @@ found = torch.stack([back(looks), repeat(looks, torch.full((8,), 20))])
 given.jobs(found, heads)
 
 # %% [markdown]
-# A head that looks at all tokens so far alike has 0.08 of its weight one back and 0.03 on repetitions, where the cross is. No head of the shipped model has more than 0.23 and 0.05. A few of them look one back more often than that, and none looks for repetitions, because in a short definition little comes twice. GPT-2 has read whole pages. If you have it, does the figure show that?
+# A head that looks at all tokens so far alike has 0.08 of its weight one back and 0.03 on repetitions, where the cross is. No head of the shipped model has more than 0.23 and 0.05. A few look one back more often than by chance, and none looks for repetitions, because in a short definition little comes twice.
+#
+# GPT-2 has read whole pages. In the sentences that Wang and others studied (below), its heads 2.2 and 4.11 look one back and its heads 5.5 and 6.9 look for repetitions, where block and head are counted from 0. If you have the weights, look where these four are in the figure. A block has 12 heads, so they are columns 26, 59, 65 and 81 of `found`.
 #
 # ### GPT-2 and today
 #
-# Your model is that of 2019. The large models of today differ from it mainly in size, and within a block in five details that you have met: RMSNorm instead of LayerNorm, a gated network, and no biases (lesson 8), rotary positions (lesson 7), and several heads of queries that share one head of keys and values (lesson 10). `modern.py` has your class with an option for each. How much do they change the loss on unseen lines, from three seeds, with as many parameters as before and the same learning rate?
+# Your model is that of 2019. Many large models of today differ from it mainly in size, and within a block in five details that you have met: RMSNorm instead of LayerNorm, a gated network, and no biases (lesson 8), rotary positions (lesson 7), and several heads of queries that share one head of keys and values (lesson 10).
+#
+# Two more details are left out here. Some models normalize queries and keys. And many of the largest have a *mixture of experts* in place of the feed-forward network: several networks, of which each token passes only a few.
+#
+# `modern.py` has your class with an option for each. How much do they change the loss on unseen lines, from three seeds, with as many parameters as before and the same learning rate?
 
 # %%
 for table, after in (("model", 600), ("longer", 3600)):
@@ -804,7 +820,7 @@ for table, after in (("model", 600), ("longer", 3600)):
 #
 # ## What can go wrong
 #
-# **The same shape and another meaning.** `h.0.attn.c_proj.weight` is square, so PyTorch raises no error if it is not transposed. The next cell gives your translator this matrix already transposed, and only the comparison shows how wrong the logits are:
+# **The same shape and another meaning.** Of the matrices of a `Conv1D`, only `attn.c_proj.weight` is square, so only there PyTorch raises no error if it is not transposed. The next cell gives your translator this matrix already transposed, and only the comparison shows how wrong the logits are:
 
 # %% measured
 name = "h.0.attn.c_proj.weight"
@@ -843,6 +859,8 @@ for seed in range(4):
 recap()
 
 # %% [markdown]
+# If you guessed that the cosine or weight decay would be missed most, remember for how long these models learned. What matters most in 600 steps may matter little in a million, and the other way around. Measure what a part is worth where you want to use it.
+#
 # ## Questions
 #
 # **Question R13** (4 points, graded by a person). The model wrote "blicket: a roof made of blossoms". Argue from what you measured in this lesson whether it knows anything. What would it need in order to know more? Then design the test that tells memory from form: what do you compare, and which result would speak for which?
@@ -878,6 +896,7 @@ recap()
 # - Chowdhery et al. 2022, [PaLM](https://arxiv.org/abs/2204.02311), section 2: what one large model changed in the block, and why.
 # - Loshchilov and Hutter 2017, [SGDR](https://arxiv.org/abs/1608.03983): the cosine.
 # - Holtzman et al. 2020, [The Curious Case of Neural Text Degeneration](https://arxiv.org/abs/1904.09751): what the tail does to a text, and top-p.
+# - Wang et al. 2022, [Interpretability in the Wild](https://arxiv.org/abs/2211.00593): what 26 heads of GPT-2 small do together in one task.
 #
 # ### Where to go from here
 #

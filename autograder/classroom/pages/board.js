@@ -66,18 +66,21 @@ function article(exercise, index, state, open) { // told by its title, such as "
 
 function row(student) {
   const cells = student.states.map((state) => element("td", { className: state || "none", textContent: SIGNS[state] }));
-  return element("tr", {}, element("th", { scope: "row", textContent: student.name }), ...cells);
+  return element("tr", {}, element("th", { scope: "row", textContent: student.name }), ...cells, element("td", { textContent: student.handed_in }));
 }
 
-function show(state) {
+function inWords(date) { return date.toLocaleString([], { dateStyle: "medium", timeStyle: "short" }); }
+
+function show(state, when) {
   const open = new Set([...document.querySelectorAll("details[open]")].map((made) => made.dataset.key));
   const focused = document.activeElement.closest("details")?.dataset.key;
   $("exercises").replaceChildren(...state.exercises.map((name, i) => article(name, i, state, open)));
   // what had the focus keeps it
   if (focused) [...document.querySelectorAll("details")].find((made) => made.dataset.key === focused)?.querySelector("summary").focus();
-  const heads = ["student", ...state.titles].map((name) => element("th", { scope: "col", textContent: name }));
+  const heads = ["student", ...state.titles, "handed in"].map((name) => element("th", { scope: "col", textContent: name }));
   document.querySelector("thead").replaceChildren(element("tr", {}, ...heads));
   document.querySelector("tbody").replaceChildren(...state.students.map(row));
+  $("printed").textContent = `${$("lesson").selectedOptions[0].text}, ${when}`; // on paper there are no controls
 }
 
 function say(text) { if ($("status").textContent !== text) $("status").textContent = text; }
@@ -85,7 +88,7 @@ function say(text) { if ($("status").textContent !== text) $("status").textConte
 function watch() {
   stream = new EventSource(`events?${new URLSearchParams({ lesson: $("lesson").value, _xsrf: xsrf })}`);
   stream.onopen = () => say("Live: the page follows the class.");
-  stream.onmessage = (event) => show(JSON.parse(event.data));
+  stream.onmessage = (event) => show(JSON.parse(event.data), inWords(new Date()));
   stream.onerror = () => {
     say("The connection is lost. Trying again; if it stays lost, reload the page.");
     if (stream.readyState === EventSource.CLOSED) setTimeout(begin, 5000);
@@ -102,9 +105,9 @@ async function look() {
   const begins = new Date($("hour").value).getTime() / 1000;
   const state = await ask("past", { lesson: $("lesson").value, from: begins });
   if (!state) return;
-  show(state);
-  const time = (date) => date.toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
-  say(`The hour from ${time(new Date(begins * 1000))}: all messages seen in it, and the class at its end.`);
+  const hour = `the hour from ${inWords(new Date(begins * 1000))}`;
+  show(state, hour);
+  say(`${hour[0].toUpperCase()}${hour.slice(1)}: all messages seen in it, and the class at its end.`);
 }
 
 function begin() {
