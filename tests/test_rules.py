@@ -218,7 +218,8 @@ def test_the_best_counts_after_its_penalty_and_of_equals_the_latest() -> None:
     assert counting(attempts, best=False) is attempts[3]
     assert changes(attempts)[1:] == ["2. 1 of 4: attend 3 → 1", "3. 3 of 4: attend 1 → 3", *changes(attempts)[3:]]
     assert changes(attempts)[3] == "4. 2 of 4, 2 off for being late: attend 3 → 4"
-    assert about(attempts, "", True)[1] == [
+    assert about(attempts, "", True)[1] == ["Attempt 3. It counts, being the best so far."]
+    assert about(attempts, "", True, apart=True)[1] == [
         "Attempt 4. It does not count: attempt 3 counts, with 3 of 4 points for the exercises."
     ]
 

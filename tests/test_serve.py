@@ -496,6 +496,23 @@ def test_only_what_is_released_is_graded(reader: HandInService, exchange: Path, 
     assert sorted(student for _, student in reader._waiting) == ["ada", "bob"]
 
 
+def test_the_same_notebook_in_time_and_late_is_two_attempts_also_when_rules_change(
+    service, exchange, notebooks
+) -> None:
+    first = hand_in(exchange, "ada", notebooks["right"])
+    service.run()
+    second = hand_in(exchange, "ada", notebooks["right"])
+    service.run()
+    (one, two), full = service.attempts("ada"), service.points()["ada"]
+    assert "Attempt 2. It counts" in feedback(exchange, second)
+    due = (two.when - timedelta(microseconds=1)).isoformat()
+    configure(service.course, f"c.HandIn.due = '{due}'\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")
+    service.service.start()
+    service.run()
+    assert (service.net_points(), service.attempts("ada")[0].when) == ({"ada": full}, one.when)
+    assert "Attempt 1. It counts. Due " in re.sub(r"(<[^>]*>)+", " ", feedback(exchange, first))
+
+
 def test_an_extension_for_nobody_is_one_line(reader: HandInService, exchange: Path) -> None:
     with open_gradebook(reader.course) as gradebook:
         gradebook.add_student("ada")

@@ -20,7 +20,7 @@ from .exchange_folders import WRITTEN, uid_of
 from .gradebook import open_gradebook, submission_scores, unknown_students
 from .rules import BEST, Rules, now_utc, rules_by_lesson
 from .run import is_current
-from .submissions import TIMESTAMP, files_beside, submission_digest
+from .submissions import TIMESTAMP, files_beside, submission_digest, time_in
 from .writer import read_notebook_record
 
 EARLIER = "It was graded with an earlier version of the lesson."
@@ -60,7 +60,7 @@ def graded_earlier(
             attempt = counting(released, rules.counts == BEST)
             if attempt is None:
                 continue
-            read: Callable[[], Files] = partial(files_beside, course, lesson, student)
+            read: Callable[[], Files] = partial(stored_files, course, exchange, lesson, student, attempt)
             stored = submission_digest(course, lesson, student)
             if stored != attempt.submission and stored in {a.submission for a in released}:  # which counted before
                 read = partial(files_again, exchange, lesson, attempt)
@@ -72,13 +72,26 @@ def graded_earlier(
             yield Delivered(lesson, student, attempt.delivery, attempt.when or now_utc(), read)
 
 
+def stored_files(course: Course, exchange: CollectPlainFiles, lesson: Lesson, student: str, attempt: Attempt) -> Files:
+    """Return what is stored as an attempt's files: they may be those of another attempt with the same notebook."""
+    files = files_beside(course, lesson, student)
+    if not attempt.timed or time_in(files.get(TIMESTAMP, b"").decode()) == attempt.when:
+        return files
+    return files_again(exchange, lesson, attempt) or as_of(attempt, files)
+
+
+def as_of(attempt: Attempt, files: Files) -> Files:
+    """Return files with the time at which an attempt arrived, where that is known."""
+    return {**files, TIMESTAMP: attempt.when.strftime(WRITTEN).encode()} if attempt.when else files
+
+
 def files_again(exchange: CollectPlainFiles, lesson: Lesson, attempt: Attempt) -> Files:
     """Return an attempt's files from the exchange; none where they are gone, or are not what was graded any more."""
     with suppress(CourseError):
         for delivery in exchange.arrivals(lesson, [attempt.delivery], Counter())[0]:
             files = exchange.files_of(lesson, delivery)
             if attempt.when and sha256(files[lesson.notebook_name]).hexdigest() == attempt.submission:
-                return {**files, TIMESTAMP: attempt.when.strftime(WRITTEN).encode()}
+                return as_of(attempt, files)
     return {}
 
 
