@@ -1304,6 +1304,17 @@ def test_who_collects_what_waits_takes_no_better_attempt_away(reader, displaced:
     assert [work.delivered.name for work in reader._later] == [displaced.name]
 
 
+def test_who_collects_what_is_then_left_out_takes_no_better_attempt_away(reader, exchange, displaced: Path) -> None:
+    lesson = reader.course.lesson(LESSON)
+    store_submission(reader.course, lesson, "ada", {lesson.notebook_name: b"collected"})
+    hand_in(exchange, "ada", "collected")
+    configure(reader.course, "c.HandIn.attempts = 1\n")
+    reader.look()
+    reader.start()
+    assert read_attempts(reader.course, lesson, "ada")[-1].status == LEFT_OUT
+    assert [work.delivered.name for work in reader._running.values()] == [displaced.name]
+
+
 def test_what_a_person_has_put_there_stays(reader: HandInService, displaced: Path) -> None:
     lesson = reader.course.lesson(LESSON)
     store_submission(reader.course, lesson, "ada", {lesson.notebook_name: b"by a person"})

@@ -26,6 +26,7 @@ from .attempts import (
     USED,
     Attempt,
     counting,
+    course_of_copy,
     graded_attempts,
     points_in,
     read_attempts,
@@ -53,6 +54,7 @@ from .submissions import (
     changing_submissions,
     files_beside,
     store_submission,
+    submission_digest,
     time_in,
 )
 from .writer import GradebookWriter, read_notebook_record, write_notebook
@@ -141,7 +143,10 @@ class AttemptWriter:
             self._say(f"{escaped(student)}  {lesson.name}  left out  {why}")
             if why != COLLECTED_BEFORE:
                 self.release_notice(lesson, student, delivered.way_back(), why)
-        new = (Attempt(each.name, each.arrived.isoformat(), LEFT_OUT, why) for each, why in left_out)
+        new = []
+        for each, why in left_out:
+            copy = submission_digest(course_of_copy(self._course, student, each.name), lesson, student)
+            new.append(Attempt(each.name, each.arrived.isoformat(), LEFT_OUT, why, copy))
         write_attempts(self._course, lesson, student, *new)
 
     def refuse_unread(self, delivered: Delivered, error: SubmissionError) -> None:

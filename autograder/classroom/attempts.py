@@ -31,7 +31,7 @@ class Attempt:
     arrived: str = ""  # when, UTC, as nbgrader writes times; '' where it was not taken
     status: str = GRADED
     note: str = ""  # why it was not graded
-    submission: str = ""  # the checksum of the notebook, where it has run
+    submission: str = ""  # the checksum of the notebook, where it has run or is left out
     exercises: Mapping[str, int] = field(default_factory=dict)  # each one's points
     of: int = 0  # how many points there are
     timed: bool = True  # whether that is when its student handed it in, and not when a teacher filled the inbox

@@ -56,17 +56,19 @@ def graded_earlier(
         student = path.parent.name
         with suppress(OSError):  # whose notes cannot be read or written: `read_finished` has said so
             # what is not released yet is graded anyway, as what has just been handed in
-            released = [a for a in graded_attempts(read_attempts(course, lesson, student, rules)) if a.released]
+            noted = read_attempts(course, lesson, student, rules)
+            released = [a for a in graded_attempts(noted) if a.released]
             attempt = counting(released, rules.counts == BEST)
             if attempt is None:
                 continue
             read: Callable[[], Files] = partial(stored_files, course, exchange, lesson, student, attempt)
             stored = submission_digest(course, lesson, student)
-            if stored != attempt.submission and stored in {a.submission for a in released}:  # which counted before
+            others = {a.submission for a in noted if a.finished} - {attempt.submission, ""}
+            if stored in others:  # it counted before, or was left out, and somebody has collected it
                 read = partial(files_again, exchange, lesson, attempt)
             elif changed and not is_as_recorded(course, lesson, student, attempt):
-                others = [replace(a, status=USED, note=EARLIER) for a in released if a is not attempt]
-                write_attempts(course, lesson, student, *others)
+                used = [replace(a, status=USED, note=EARLIER) for a in released if a is not attempt]
+                write_attempts(course, lesson, student, *used)
             elif student not in overdue or stored != attempt.submission:
                 continue
             yield Delivered(lesson, student, attempt.delivery, attempt.when or now_utc(), read)

@@ -269,6 +269,7 @@ class HandInService:
         turn = next_turn(self._waiting[who], self._writer.attempts_of(lesson, student), rules, now)
         if turn.left_out:
             self._writer.leave_out(lesson, student, turn.left_out)
+            self._regrade(lesson, rules, changed=False, student=student)  # somebody may have collected it meanwhile
         del self._waiting[who]
         if turn.waiting:
             self._waiting[who] = list(turn.waiting)
