@@ -80,6 +80,10 @@ class UnansweredError(SubmissionError):
     """A submission that cannot be read now: the file system that it is on does not answer, or says no use."""
 
 
+class UnfinishedError(UnansweredError):
+    """A submission that is still being copied, as far as one can see: what comes last is not there."""
+
+
 class SandboxError(CourseError):
     """The process that runs a submission's code was lost."""
 

@@ -886,6 +886,24 @@ def test_work_whose_file_system_is_away_for_a_while_is_graded(reader, exchange, 
     assert running(reader) == [("ann", LESSON)]
 
 
+@pytest.mark.parametrize("filled", [True, False])
+def test_work_that_nbgrader_copies_for_a_minute_is_graded(reader, exchange, monkeypatch, filled: bool) -> None:
+    monkeypatch.setattr("autograder.classroom.serve.SETTLED_SECONDS", -1.0)
+    monkeypatch.setattr("autograder.classroom.deliveries.UNANSWERED_SECONDS", -1.0)
+    monkeypatch.setattr("autograder.classroom.deliveries.FRESH_SECONDS", -1.0)
+    secret, lesson = hand_in(exchange, "ann", "{}"), reader.course.lesson(LESSON)
+    (folder,) = reader.exchange.inbound.iterdir()
+    (folder / "submission_secret.txt").unlink()  # nbgrader writes it last
+    for _ in range(2 if filled else 10):
+        reader.look()
+        reader.start()
+    (folder / "submission_secret.txt").write_text(secret)
+    reader.look()
+    reader.start()
+    assert running(reader) == [("ann", LESSON)] * filled
+    assert [a.status for a in read_attempts(reader.course, lesson, "ann")] == [REFUSED] * (not filled)
+
+
 STEPS = ["attempt_writer.AttemptWriter.attempts_of", "serve.grading_settings"]
 
 

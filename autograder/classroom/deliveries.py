@@ -11,7 +11,17 @@ from errno import EDQUOT, EIO, ENOSPC, EROFS
 from functools import partial
 from pathlib import Path
 
-from ..errors import CourseError, GradebookError, NoSandboxError, SandboxError, ScarcityError, SubmissionError, one_line
+from ..errors import (
+    CourseError,
+    GradebookError,
+    NoSandboxError,
+    SandboxError,
+    ScarcityError,
+    SubmissionError,
+    UnansweredError,
+    UnfinishedError,
+    one_line,
+)
 from ..judging.card import number
 from ..paths import Course, Lesson
 from .attempts import GRADED, REFUSED, USED, Attempt, course_of_copy
@@ -28,6 +38,7 @@ Listing = frozenset[tuple[str, int, int]]  # the path, the time of change and th
 FRESH_SECONDS = 5.0  # a folder that has changed since is looked at again: its time is not exact
 FOLDERS_AT_A_LOOK = 20  # folders of one account at each look: who has put thousands there keeps nobody waiting
 UNANSWERED_SECONDS = 60.0  # after which a folder is looked at again that could not be read
+MOST_UNFINISHED = 5  # times that a folder is looked at again which nbgrader has not filled yet
 AGAIN_SECONDS = 600.0  # after which a folder is looked at again that belonged to an id without a name
 LINES_SECONDS = 3600.0  # in which few lines are written about an account's folders
 SETTLED_SECONDS = 10.0  # nbgrader has filled a folder by then
@@ -133,6 +144,7 @@ class Exchange:
         self._owners: dict[str, int] = {}
         self._withheld = list[str]()  # what is in the names of folders of lessons that are not released
         self._unanswered: dict[str, float] = {}  # what could not be read, and when it is looked at again
+        self._unfinished = Counter[str]()  # how often a folder was not filled yet
         self._put_off = set[str]()  # what was seen, and not looked at: its account has handed in too much at once
         self._backlog: set[str] | None = None  # what lay there before this process began
 
@@ -171,6 +183,11 @@ class Exchange:
             self._changed = 0.0  # the rest is looked at the next time, whenever that is
         elif changed != self._changed:
             self._changed, self._noticed = changed, now
+
+    def expects(self, name: str, error: SubmissionError) -> bool:
+        """Say whether a folder that cannot be read now may be readable later: it is still being filled, for example."""
+        self._unfinished[name] += isinstance(error, UnfinishedError)
+        return isinstance(error, UnansweredError) and self._unfinished[name] <= MOST_UNFINISHED
 
     def wait_for(self, names: Iterable[str]) -> None:
         """Have looked at once more, in a while, what could not be read: its file system may be away."""

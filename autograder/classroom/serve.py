@@ -28,7 +28,6 @@ from ..errors import (
     LongRunError,
     NoSandboxError,
     SubmissionError,
-    UnansweredError,
     escaped,
     one_line,
 )
@@ -282,7 +281,7 @@ class HandInService:
         except SubmissionError as error:
             if time.monotonic() < delivered.seen + SETTLED_SECONDS:
                 self._wait_for(delivered)
-            elif isinstance(error, UnansweredError):
+            elif self._sources[0].expects(delivered.name, error):
                 self._look_later(delivered, error)
             else:
                 self._writer.refuse_unread(delivered, error)
@@ -290,7 +289,7 @@ class HandInService:
         others_first = self._had_lately(delivered.student) > LONG_SECONDS or self.begun.ended_one(delivered.name)
         return Work(delivered, files, rules, others_first)
 
-    def _look_later(self, delivered: Delivered, error: UnansweredError) -> None:
+    def _look_later(self, delivered: Delivered, error: SubmissionError) -> None:
         """Take what cannot be read now for something that has not arrived."""
         self._say(f"left out   {escaped(delivered.name)}: {error}. It is looked at again.")
         self._known.discard(delivered.name)
