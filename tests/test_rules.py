@@ -119,6 +119,13 @@ def test_hidden_checks_are_explained_when_it_is_due_for_everybody() -> None:
     assert rules(hidden_checks="explained").explains_hidden(NOON)
 
 
+@pytest.mark.parametrize("written", ["2026-11-30", "20261130"])
+def test_a_day_without_a_time_means_its_end(written: str) -> None:
+    found = rules(due=written, extensions={"ada": "2026-12-02"}, time_zone="Europe/Berlin")
+    assert found.due == rules(**BERLIN).due
+    assert found.shown(found.due_for("ada")) == "Wed 2 Dec 2026, 23:59 CET"
+
+
 def test_every_page_says_when_it_is_due_and_for_whom_it_is_later(key) -> None:
     assert rules().due_in_words() == ""
     assert rules(**BERLIN).due_in_words() == "due Mon 30 Nov 2026, 23:59 CET"

@@ -31,6 +31,7 @@ SECTION = "HandIn"
 EARLIEST, LATEST = datetime.datetime(1970, 1, 1), datetime.datetime(9000, 1, 1)
 FREE = 20  # attempts; after them, the pause doubles each time, so that nobody asks about hidden checks for ever
 GRACE = datetime.timedelta(minutes=1)  # after the due date: what arrived in time is copied by then
+END_OF_DAY = "23:59"  # when it is due where only a date is named
 UNITS = (("day", 86400), ("hour", 3600), ("minute", 60))
 
 
@@ -164,12 +165,21 @@ def zone_named(name: str) -> ZoneInfo:
 def utc(text: str, zone: datetime.tzinfo, lesson: str) -> datetime.datetime:
     """Return a time that the configuration names. Raises CourseError where it names none."""
     try:
-        local = datetime.datetime.fromisoformat(text)
+        local = datetime.datetime.fromisoformat(f"{text} {END_OF_DAY}" if is_date(text) else text)
         aware = local if local.tzinfo else local.replace(tzinfo=zone)
         moment = aware.astimezone(datetime.UTC).replace(tzinfo=None)
     except (ValueError, OverflowError):
         raise CourseError(f"{CONFIG_NAME}: {text!r} is not a time for {lesson}, such as 2026-11-30 23:59.") from None
     return min(max(moment, EARLIEST), LATEST)
+
+
+def is_date(text: str) -> bool:
+    """Say whether a text is a date without a time of day."""
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def enter_due_date(gradebook: Gradebook, config: Config, lesson: str) -> None:
