@@ -56,7 +56,7 @@ from autograder.classroom.run import grade_lesson
 from autograder.classroom.serve import MOST_FAULTS, MOST_TRIES, HandInService
 from autograder.classroom.submissions import store_submission
 from autograder.classroom.writer import GradebookWriter
-from autograder.errors import CourseError, GradebookError, SandboxError, ScarcityError
+from autograder.errors import CourseError, GradebookError, SandboxError, ScarcityError, UnreleasedError
 from autograder.grading.cells import BUDGET
 from autograder.paths import CONFIG_NAME, Course
 
@@ -980,7 +980,7 @@ def test_an_exchange_whose_clock_is_wrong_loses_nothing(
     assert running(reader) == [("ada", LESSON)]
 
 
-def test_a_page_that_cannot_be_released_stops_nobody(service, exchange, notebooks, monkeypatch) -> None:
+def test_a_page_that_cannot_be_released_stops_nobody_and_comes_later(service, exchange, notebooks, monkeypatch) -> None:
     real = CollectPlainFiles.release
 
     def release(self, lesson, student, pages):
@@ -988,13 +988,51 @@ def test_a_page_that_cannot_be_released_stops_nobody(service, exchange, notebook
             raise CourseError("The disk is full.")
         real(self, lesson, student, pages)
 
-    monkeypatch.setattr(CollectPlainFiles, "release", release)
-    hand_in(exchange, "bob", notebooks["right"]), hand_in(exchange, "eve", "{")
+    bob, _ = hand_in(exchange, "bob", notebooks["right"]), hand_in(exchange, "eve", "{")
     good = hand_in(exchange, "ada", notebooks["right"])
-    service.run()
+    with monkeypatch.context() as patched:
+        patched.setattr(CollectPlainFiles, "release", release)
+        while not service.attempts("ada") or service.service.waiting > 1:
+            service.service.work()
     assert "It counts" in feedback(exchange, good)
     assert service.points()["bob"] == service.points()["ada"]
     assert sum("The disk is full." in line for line in service.said) == 2
+    service.service._rest_until.clear()
+    service.run()
+    assert "It counts" in feedback(exchange, bob)
+
+
+def test_a_page_that_can_never_be_released_takes_nobodys_points(reader, exchange, monkeypatch) -> None:
+    def write(*_: object) -> bool:
+        raise UnreleasedError("There is no room.")
+
+    monkeypatch.setattr(serve_module, "MOST_FAULTS", 1)
+    monkeypatch.setattr(AttemptWriter, "write", write)
+    turn(reader, exchange, "bob")
+    next(iter(reader._running)).set_result("")
+    reader.finish(0)
+    assert reader.said[-1].endswith("not graded again until a restart: There is no room.")
+    assert read_attempts(reader.course, reader.course.lesson(LESSON), "bob") == []
+    assert running(after_a_kill(reader)) == [("bob", LESSON)]
+
+
+def test_a_page_that_cannot_be_released_once_it_is_due_is_explained_later(reader: HandInService, monkeypatch) -> None:
+    configure(reader.course, "c.HandIn.due = '2026-01-01'\n")
+    writer = reader._writer
+    writer.withheld = {(LESSON, "ada"), (LESSON, "bob")}
+    tried, faults = [], iter([UnreleasedError("There is no room.")])
+
+    def explain(_lesson, student, _rules):
+        tried.append(student)
+        for fault in faults:
+            raise fault
+
+    monkeypatch.setattr(writer, "_explain", explain)
+    while writer.explain_one_that_is_due():
+        assert len(tried) < 9
+    assert (tried, writer.withheld) == (["ada", "bob"], {(LESSON, "ada")})
+    assert writer.explain_one_that_is_due()
+    assert (tried, writer.withheld) == (["ada", "bob", "ada"], set())
 
 
 def test_what_counts_is_graded_again_where_its_lesson_has_changed(service, exchange, notebooks) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..authoring.lesson_package import ensure_nbgrader_source, package_of
 from ..authoring.nbgrader_course import load_config
-from ..errors import CourseError, GradebookError, SubmissionError, escaped, one_line
+from ..errors import CourseError, GradebookError, SubmissionError, UnreleasedError, escaped, one_line
 from ..grading.grade import RECORD
 from ..grading.package import LessonPackage
 from ..paths import Course, Lesson
@@ -91,6 +91,7 @@ class AttemptWriter:
     def __init__(self, course: Course, exchange: CollectPlainFiles, say: Say) -> None:
         self._course, self._exchange, self._say = course, exchange, say
         self.withheld, self.begun = set[LessonOfStudent](), Begun(course)
+        self._unreleased = set[LessonOfStudent]()  # of those, what this look could not release
         self._told = dict[str, float]()  # when students were last told that something was left out
         self._prepared: dict[str, LessonPackage] = {}  # lessons that the gradebook knows as they are now
 
@@ -232,21 +233,22 @@ class AttemptWriter:
 
         Raises:
             GradebookError: the gradebook is away; once it is back, there can be a page.
+            UnreleasedError: there is one, and the exchange does not take it now.
         """
-        page_made = False
         try:
             self._make_page(target, lesson, student)
-            page_made = True
-            if target.feedback_page(lesson, student).with_name(SECRET).is_file():  # it came through the exchange
-                self._exchange.release(lesson, student, target.feedback)
         except GradebookError:
             raise
         except (CourseError, OSError) as error:
             why = one_line(str(error))
             self._say(f"{escaped(student)}  {lesson.name}  no feedback: {why}")
-            if not page_made:
-                self.release_notice(lesson, student, files_beside(target, lesson, student), f"{NO_PAGE}{why}")
+            self.release_notice(lesson, student, files_beside(target, lesson, student), f"{NO_PAGE}{why}")
             return FULL
+        if target.feedback_page(lesson, student).with_name(SECRET).is_file():  # it came through the exchange
+            try:
+                self._exchange.release(lesson, student, target.feedback)
+            except (CourseError, OSError) as error:
+                raise UnreleasedError(str(error)) from error
         return FULL if rules.explains_hidden(now_utc()) else OPEN
 
     def _make_page(self, target: Course, lesson: Lesson, student: str) -> None:
@@ -271,18 +273,22 @@ class AttemptWriter:
     def explain_one_that_is_due(self) -> bool:
         """Release one full page of a lesson that nobody can hand in any more; say whether there was one."""
         rules = rules_by_lesson(self._course, {name for name, _ in self.withheld})
-        for name, student in sorted(self.withheld):
+        for name, student in sorted(self.withheld - self._unreleased):
             if rules[name].explains_hidden(now_utc()):
                 self.withheld.discard((name, student))
                 try:
                     with self.begun.noting(f"{name} {student}"):
                         self._explain(self._course.lesson(name), student, rules[name])
                 except Exception as error:
+                    later = is_everybodys(error) or isinstance(error, UnreleasedError)
+                    self.withheld |= {(name, student)} if later else set()
                     if is_everybodys(error):
-                        self.withheld.add((name, student))
                         raise
-                    self._say(f"{escaped(student)}  {name}  not explained until a restart: {one_line(str(error))}")
+                    self._unreleased.add((name, student))
+                    when = "now" if later else "until a restart"
+                    self._say(f"{escaped(student)}  {name}  not explained {when}: {one_line(str(error))}")
                 return True
+        self._unreleased.clear()
         return False
 
     def _explain(self, lesson: Lesson, student: str, rules: Rules) -> None:

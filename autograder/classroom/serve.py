@@ -28,6 +28,7 @@ from ..errors import (
     LongRunError,
     NoSandboxError,
     SubmissionError,
+    UnreleasedError,
     escaped,
     one_line,
 )
@@ -351,6 +352,8 @@ class HandInService:
             raise
         except LongRunError:
             self._later.append(replace(work, files={}, long=True))
+        except UnreleasedError as error:  # what came of it is written down, and stays
+            self._again(replace(work, again=True), error)
         except COMPUTERS_FAULT as error:
             if isinstance(error, OSError) and future.exception() is None and (away := no_room(error)):
                 raise away from error
