@@ -27,7 +27,7 @@ from autograder.classroom.feedback import notice_page
 from autograder.classroom.feedback_page import times_of
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.report import exercises_of, html_of, make_report
-from autograder.classroom.rules import FREE, Rules, duration, rules_now, rules_of
+from autograder.classroom.rules import FREE, GRACE, Rules, duration, rules_now, rules_of
 from autograder.classroom.run import register
 from autograder.classroom.submissions import time_in
 from autograder.classroom.writer import GradebookWriter
@@ -142,6 +142,17 @@ def test_after_twenty_attempts_the_pause_doubles() -> None:
     assert [rules(pause=0).pause_after(n) for n in (0, FREE, FREE + 10)] == [0 * MINUTE, 0 * MINUTE, 1024 * MINUTE / 60]
     week = sum((rules().pause_after(n) for n in range(1, 33)), timedelta())
     assert week > timedelta(days=5)
+
+
+def test_the_pause_has_not_doubled_any_more_once_it_is_due_for_everybody() -> None:
+    found = rules(due="2026-11-30 12:10", extensions={"eve": "2026-11-30 12:20"})
+    had = [attempt(-9)] * (FREE + 10) + [attempt(0)]
+    again, over = delivered(3), NOON + 20 * MINUTE + GRACE
+    assert next_turn([again], had, rules(), over) == Turn(waiting=(again,), until=NOON + 2**11 * MINUTE)
+    assert next_turn([again], had, found, NOON + 5 * MINUTE).until == over
+    assert next_turn([again], had, found, over).chosen == again
+    late = delivered(30.5)  # within the pause that there always is
+    assert next_turn([late], [*had, attempt(30)], found, late.arrived).until == NOON + 31 * MINUTE
 
 
 def delivered(minutes: float) -> Delivered:

@@ -330,6 +330,33 @@ def test_an_empty_secret_stops_nobody(service, exchange, notebooks, monkeypatch)
     assert [(attempt.status, "secret" in attempt.note) for attempt in service.attempts("mallory")] == [(REFUSED, True)]
 
 
+def test_who_has_to_wait_for_long_is_told_until_when_once(reader, exchange, monkeypatch) -> None:
+    monkeypatch.setattr(attempt_writer, "NOTICE_SECONDS", -1.0)
+    configure(reader.course, "c.HandIn.pause = 3600\nc.HandIn.time_zone = 'Europe/Berlin'\n")
+    lesson = reader.course.lesson(LESSON)
+    write_attempts(reader.course, lesson, "ada", graded("before", 1, released="open"))
+    when = rules_now(reader.course, LESSON).shown(now_utc() + timedelta(hours=1))
+    first = hand_in(exchange, "ada", "{}")
+    for _ in range(2):
+        turn(reader)
+    assert f"<p>It was handed in, and is graded at {when}" in feedback(exchange, first)
+    assert (len(reader.said), reader.waiting) == (1, 1)
+    second = hand_in(exchange, "ada", "{}")
+    turn(reader)
+    assert "An attempt was not graded" in feedback(exchange, first)
+    assert "is graded at" in feedback(exchange, second)
+
+
+@pytest.mark.parametrize("pause", [200, 0])
+def test_who_waits_for_a_few_minutes_is_told_nothing(reader, exchange, pause: int) -> None:
+    configure(reader.course, f"c.HandIn.pause = {pause}\n")
+    lesson = reader.course.lesson(LESSON)
+    write_attempts(reader.course, lesson, "ada", graded("before", 1, released="open"))
+    secret = hand_in(exchange, "ada", "{}")
+    turn(reader)
+    assert not page_of(exchange, secret, LESSON).exists()
+
+
 def test_what_comes_after_the_last_attempt_is_left_out_and_said(service, exchange, notebooks) -> None:
     configure(service.course, "c.HandIn.attempts = 1\n")
     service.submit("ada", "nothing")

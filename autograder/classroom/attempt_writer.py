@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ from .feedback import (
     NO_PAGE,
     PAGE_SECONDS,
     TOO_SLOW,
+    WAITS,
     at_most,
     course_of_attempt,
     make_page,
@@ -46,7 +47,7 @@ from .feedback import (
     remove_attempt,
 )
 from .gradebook import ensure_registered, open_gradebook
-from .rules import BEST, Rules, now_utc, rules_by_lesson, rules_now
+from .rules import BEST, Rules, duration, now_utc, rules_by_lesson, rules_now
 from .submissions import (
     LATE,
     SECRET,
@@ -60,6 +61,7 @@ from .submissions import (
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
 MOST_NOTICES, NOTICE_SECONDS = 3, 10.0  # to one student within so long, of what is left out
+LONG_PAUSE = timedelta(minutes=5)  # of which a student is told
 LessonOfStudent = tuple[str, str]  # a lesson's name, a student's id
 Say = Callable[[str], None]
 
@@ -93,6 +95,7 @@ class AttemptWriter:
         self.withheld, self.begun = set[LessonOfStudent](), Begun(course)
         self._unreleased = set[LessonOfStudent]()  # of those, what this look could not release
         self._told = dict[str, float]()  # when students were last told that something was left out
+        self._put_off: dict[LessonOfStudent, str] = {}  # what waits for long, as its student knows
         self._prepared: dict[str, LessonPackage] = {}  # lessons that the gradebook knows as they are now
 
     def read_finished(self) -> dict[LessonOfStudent, set[str]]:
@@ -149,6 +152,20 @@ class AttemptWriter:
             copy = submission_digest(course_of_copy(self._course, student, each.name), lesson, student)
             new.append(Attempt(each.name, each.arrived.isoformat(), LEFT_OUT, why, copy))
         write_attempts(self._course, lesson, student, *new)
+
+    def put_off(self, delivered: Delivered, until: datetime, rules: Rules) -> None:
+        """Tell a student, once, when an attempt is graded that has to wait for long."""
+        lesson, student = delivered.lesson, delivered.student
+        waits = until - delivered.arrived
+        if waits < LONG_PAUSE or self._put_off.get((lesson.name, student)) == delivered.name:
+            return
+        if time.monotonic() < self._told.get(student, 0.0) + NOTICE_SECONDS:
+            return
+        self._put_off[lesson.name, student] = delivered.name
+        when, pause = rules.shown(until), duration(waits.total_seconds())
+        self._say(f"{escaped(student)}  {lesson.name}  waits until {when}")
+        why = f"{WAITS}at {when}, {pause} after handing in. What you hand in before then takes its place."
+        self.release_notice(lesson, student, delivered.way_back(), why)
 
     def refuse_unread(self, delivered: Delivered, error: SubmissionError) -> None:
         """Record that what arrived cannot be read, and tell its student."""

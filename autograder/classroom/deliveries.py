@@ -281,6 +281,7 @@ class Turn:
     # those that are never graded, each with the reason that its student reads
     left_out: tuple[tuple[Delivered, str], ...] = ()
     waiting: tuple[Delivered, ...] = ()  # those whose turn comes later
+    until: datetime | None = None  # when that of the first one comes, where there is a pause
 
 
 def counted(attempts: Sequence[Attempt]) -> list[Attempt]:
@@ -327,14 +328,15 @@ def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rule
     if not new:
         return Turn(None, left_out)
     pause = rules.pause_after(used)
-    ends = max([new[0].arrived, *(when + pause for when in done[-1:] if when <= new[-1].arrived + pause)])
+    began = [when for when in done[-1:] if when <= new[-1].arrived + pause]
+    ends = max([new[0].arrived, *(rules.pause_ends(when, used) for when in began)])
     *replaced, chosen = (each for each in new if each.arrived <= ends)
     within = duration(pause.total_seconds())
     why = f"You handed in again within {within} of an attempt: the last one of these is graded."
     left_out = (*left_out, *((each, why) for each in replaced))
     later = tuple(each for each in new if each.arrived > ends)
     if new[0].arrived < ends and now < ends:
-        return Turn(None, left_out, (chosen, *later))
+        return Turn(None, left_out, (chosen, *later), ends)
     return Turn(chosen, left_out, later)
 
 

@@ -91,11 +91,19 @@ class Rules:
         more = min(max(attempts - FREE, 0), FREE)
         return datetime.timedelta(seconds=max(self.pause, min(more, 1)) * 2**more)
 
+    @property
+    def over(self) -> datetime.datetime:
+        """When it has been due for everybody, extensions included, and all that was in time is copied."""
+        return max([self.due, *self.extensions.values()]) + GRACE if self.due else LATEST
+
+    def pause_ends(self, began: datetime.datetime, attempts: int) -> datetime.datetime:
+        """Return when a pause ends that began after so many attempts; once all is over, it has not doubled."""
+        usual = began + datetime.timedelta(seconds=self.pause)
+        return min(began + self.pause_after(attempts), max(usual, self.over))
+
     def explains_hidden(self, now: datetime.datetime) -> bool:
         """Say whether feedback names hidden checks: nobody may be able to use what it says any more."""
-        dates = [self.due, *self.extensions.values()]
-        over = all(date is not None and date + GRACE < now for date in dates)
-        return over or self.hidden_checks == EXPLAINED
+        return self.over < now or self.hidden_checks == EXPLAINED
 
     def shown(self, moment: datetime.datetime) -> str:
         """Return a time, given in UTC, as people read it."""

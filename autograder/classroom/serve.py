@@ -273,6 +273,8 @@ class HandInService:
         del self._waiting[who]
         if turn.waiting:
             self._waiting[who] = list(turn.waiting)
+        if turn.until:
+            self._writer.put_off(turn.waiting[0], turn.until, rules)
         return turn.chosen
 
     def _read(self, delivered: Delivered, rules: Rules) -> Work | None:
