@@ -52,7 +52,7 @@ from autograder.classroom.gradebook import open_gradebook, scores_by_student
 from autograder.classroom.plain_files import read_folder, status_in
 from autograder.classroom.reader import Reader
 from autograder.classroom.rules import now_utc, rules_now, rules_of
-from autograder.classroom.run import grade_lesson
+from autograder.classroom.run import grade_lesson, register
 from autograder.classroom.serve import MOST_FAULTS, MOST_TRIES, HandInService
 from autograder.classroom.submissions import store_submission
 from autograder.classroom.writer import GradebookWriter
@@ -252,6 +252,7 @@ def test_hidden_checks_are_counted_until_nobody_can_hand_in_any_more(service, ex
     assert "infinity over infinity" not in page
     assert "cores in the thousands" not in page
     configure(service.course, f"c.HandIn.due = {(due - timedelta(hours=2)).isoformat()!r}\n")
+    service.service._looked_for_due = 0.0
     service.service.finish(0)
     assert "infinity over infinity" in feedback(exchange, secret)
     assert service.attempts("ada")[0].released == "full"
@@ -269,12 +270,12 @@ def test_hidden_checks_are_explained_at_once_and_beside_work_that_takes_long(ser
     assert all("infinity over infinity" in feedback(exchange, secret) for secret in secrets)
 
 
-def test_a_look_for_what_is_due_asks_the_database_once(service, monkeypatch) -> None:
+def test_a_look_for_what_is_due_asks_the_database_twice_however_many_pages_there_are(service, monkeypatch) -> None:
     opened, real = [], rules.due_dates
     monkeypatch.setattr(rules, "due_dates", lambda connection: opened.append(connection) or real(connection))
     service.service._writer.withheld = {(lesson, f"s{n}") for lesson in (LESSON, "03_scaling") for n in range(5)}
     service.service.finish(0)
-    assert len(opened) == 1
+    assert len(opened) == 2
 
 
 def test_what_cannot_be_graded_is_told_to_its_student_and_stops_nobody(service, exchange, notebooks) -> None:
@@ -1371,6 +1372,25 @@ def test_where_another_attempt_counts_by_now_it_is_graded_again(reader: HandInSe
     assert (work.arrived.isoformat(), work.again) == ("2026-01-01T12:00:00", True)
 
 
+def test_a_due_date_that_is_moved_in_the_gradebook_is_seen_while_it_runs(reader, monkeypatch) -> None:
+    seen = []
+    monkeypatch.setattr(serve_module, "AFTER_DUE_SECONDS", -1.0)
+    monkeypatch.setattr(
+        reader, "_regrade", lambda lesson, rules, changed: seen.append((lesson.name, rules.due, changed))
+    )
+    lesson = reader.course.lesson(LESSON)
+    write_attempts(reader.course, lesson, "ada", graded("one", 1))
+    register(reader.course, lesson)
+    for due in (datetime(2026, 1, 1), datetime(2027, 1, 1)):
+        with open_gradebook(reader.course) as gradebook:
+            gradebook.find_assignment(LESSON).duedate = due
+            gradebook.db.commit()
+        reader.finish(0)
+        reader.finish(0)
+        assert seen.pop() == (LESSON, due, False)
+        assert seen == []
+
+
 def test_what_has_changed_since_it_counted_is_not_graded_again(reader: HandInService, displaced: Path) -> None:
     (displaced / f"{LESSON}.ipynb").write_text("best")
     reader.regrade(changed=False)
@@ -1454,7 +1474,7 @@ def test_what_cannot_be_read_again_waits_behind_the_others(reader: HandInService
 
 def test_free_memory_goes_back_once_after_each_time_of_work(reader: HandInService, exchange, monkeypatch) -> None:
     moment, given_back = [1000.0], []
-    monkeypatch.setattr(serve_module, "give_back_memory", lambda: given_back.append(moment[0]))
+    monkeypatch.setattr(serve_module.ctypes, "CDLL", lambda _: given_back.append(moment[0]))
     reader._running[Future()] = None
     with monkeypatch.context() as patched:
         patched.setattr(serve_module, "time", SimpleNamespace(monotonic=lambda: moment[0]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -18,7 +18,7 @@ from .deliveries import Delivered, Files
 from .exchange import CollectPlainFiles
 from .exchange_folders import WRITTEN, uid_of
 from .gradebook import open_gradebook, submission_scores, unknown_students
-from .rules import BEST, Rules, now_utc, rules_by_lesson
+from .rules import BEST, Rules, now_utc
 from .run import is_current
 from .submissions import TIMESTAMP, files_beside, submission_digest, time_in
 from .writer import read_notebook_record
@@ -27,10 +27,9 @@ EARLIER = "It was graded with an earlier version of the lesson."
 TINY = 1e-6  # points
 
 
-def extensions_for_nobody(course: Course) -> list[str]:
+def extensions_for_nobody(course: Course, rules: Iterable[Rules]) -> list[str]:
     """Return whose extension is nobody's: a name that is mistyped."""
-    found = rules_by_lesson(course, [lesson.name for lesson in course.lessons()]).values()
-    named = {student for rules in found for student in rules.extensions if uid_of(student) is None}
+    named = {student for each in rules for student in each.extensions if uid_of(student) is None}
     return unknown_students(course, named) if named else []
 
 

@@ -135,9 +135,9 @@ def rules_now(course: Course, lesson: str) -> Rules:
     return rules_by_lesson(course, [lesson])[lesson]
 
 
-def rules_by_lesson(course: Course, lessons: Collection[str]) -> dict[str, Rules]:
-    """Return some lessons' rules as `rules_now` does, after one look into the gradebook."""
-    if not lessons:
+def rules_by_lesson(course: Course, lessons: Collection[str] | None = None) -> dict[str, Rules]:
+    """Return some lessons' rules, by default all lessons', as `rules_now` does, after one look into the gradebook."""
+    if lessons is not None and not lessons:
         return {}
     config = load_config(course.root)
     named, known = config.get(SECTION, {}).get("lessons", {}), {lesson.name for lesson in course.lessons()}
@@ -145,7 +145,7 @@ def rules_by_lesson(course: Course, lessons: Collection[str]) -> dict[str, Rules
         raise CourseError(f"{CONFIG_NAME}: c.{SECTION}.lessons has {', '.join(unknown)}, and no lesson has that name.")
     with as_course_error(), connect(config.CourseDirectory.db_url).connect() as connection:
         entered = due_dates(connection)
-    return {name: rules_of(config, name, entered) for name in lessons}
+    return {name: rules_of(config, name, entered) for name in (known if lessons is None else lessons)}
 
 
 def hand_in_settings(config: Config, lesson: str) -> HandIn:

@@ -52,7 +52,7 @@ SHORT_SECONDS = 20.0  # of processor time: what needs more waits for all others,
 LONG_SECONDS = 60.0  # of grading and writing, lately: whatever comes from who has had more waits in the same way
 HALF_LIFE = 600.0  # seconds in which half of that is forgotten
 RETRY_SECONDS = 10.0  # between two tries to use the gradebook or the configuration, and the first two to grade
-AFTER_DUE_SECONDS = 30.0  # between two looks for lessons that became due
+AFTER_DUE_SECONDS = 30.0  # between two looks at due dates: who moves one, and what is due by now
 REST_SECONDS = 1.0  # without anything to do, after which memory that is free goes back to the system
 LONGEST_REST = 300.0  # of a student between two tries to grade, while the computer is at fault
 MOST_TRIES, MOST_FAULTS = 3, 15  # the second takes nearly an hour
@@ -100,7 +100,7 @@ class HandInService:
         # for when nobody waits, without its files, which would fill the memory: what takes long, what was graded before
         self._later: list[Work] = []
         self._tries, self._faults, self._rest_until = Counter[str](), Counter[str](), dict[str, float]()
-        self._config = load_config(course.root)  # the latest that was looked at
+        self._config, self._rules = load_config(course.root), rules_by_lesson(course)  # as they were at the latest look
         self._handed_in, self._began = Counter[LessonOfStudent](), dict[str, float]()
         self._had = dict[str, tuple[float, float]]()  # seconds of grading and writing, by student, and as of when
         self._looked_for_due = self._rests = 0.0
@@ -119,13 +119,13 @@ class HandInService:
 
     def regrade(self, changed: bool = True) -> None:
         """Begin to grade again what counts and has other points now: its lesson, if it can, or rules have changed."""
-        if unknown := extensions_for_nobody(self.course):
+        config, rules = load_config(self.course.root), rules_by_lesson(self.course)
+        if unknown := extensions_for_nobody(self.course, rules.values()):
             self._say(f"look at {CONFIG_NAME}: extensions for {', '.join(unknown)}, and nobody has that name yet")
-        config = load_config(self.course.root)
         for lesson in self.course.lessons():
             if any(self.course.attempts.glob(f"*/{lesson.name}.json")):
-                self._regrade(lesson, rules_now(self.course, lesson.name), changed)
-        self._config = config
+                self._regrade(lesson, rules[lesson.name], changed)
+        self._config, self._rules = config, rules
 
     def _regrade(self, lesson: Lesson, rules: Rules, changed: bool, student: str = "*") -> None:
         begun = {work.delivered.name for work in [*self._later, *self._running.values()]}
@@ -162,7 +162,8 @@ class HandInService:
         elif self._rests and time.monotonic() > self._rests:
             self._rests = 0.0
             gc.collect()
-            give_back_memory()
+            with suppress(AttributeError, OSError):  # the C library is one that cannot
+                ctypes.CDLL(None).malloc_trim(0)
 
     def look(self) -> None:
         """Note what has arrived, and copy it: what its student does to it from then on changes nothing."""
@@ -326,7 +327,7 @@ class HandInService:
 
     def finish(self, seconds: float) -> None:
         """Write down what is graded and let its student have it; wait a little where nothing is graded yet."""
-        if self._explain_what_is_due():
+        if self._look_at_due_dates():
             seconds = 0.0
         if not self._running:
             time.sleep(seconds)
@@ -379,20 +380,16 @@ class HandInService:
         self._say(f"{escaped(delivered.student)}  {delivered.lesson.name}  again in {rest:g} s: {why}")
         self._put_back(work)
 
-    def _explain_what_is_due(self) -> bool:
+    def _look_at_due_dates(self) -> bool:
         """Release one page that may explain hidden checks by now; say whether there was one.
 
-        Looks for such pages now and then, and at once again where there was one.
+        Looks now and then, and at once again where there was one. In Formgrader, dates move without a new configuration.
         """
-        if not self._writer.withheld or time.monotonic() < self._looked_for_due + AFTER_DUE_SECONDS:
+        if time.monotonic() < self._looked_for_due + AFTER_DUE_SECONDS:
             return False
+        if rules_by_lesson(self.course) != self._rules:
+            self.regrade(changed=False)
         if self._writer.explain_one_that_is_due():
             return True
         self._looked_for_due = time.monotonic()
         return False
-
-
-def give_back_memory() -> None:
-    """Have memory that is free go back to the system, where the C library is one that can."""
-    with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)
