@@ -463,6 +463,18 @@ def test_two_files_of_one_student_in_the_inbox_are_two_attempts(service, noteboo
     assert service.points()["jane"] == max(attempt.points for attempt in service.attempts("jane")) > 0
 
 
+def test_the_same_file_handed_in_at_another_time_is_another_attempt_in_the_inbox(
+    reader, notebooks, monkeypatch
+) -> None:
+    monkeypatch.setattr("autograder.classroom.deliveries.COPIED_SECONDS", -60.0)
+    folder = reader.course.inbox / LESSON
+    folder.mkdir(parents=True)
+    for second in (1, 2, 2):
+        (folder / f"{LESSON}_jane_attempt_2026-01-01-12-00-0{second}_a.ipynb").write_text(notebooks["right"])
+        reader.look()
+    assert [each.arrived.second for each in reader._waiting[LESSON, "jane"]] == [1, 2]
+
+
 def test_nobody_is_late_because_a_teacher_fills_the_inbox_late(service, notebooks, monkeypatch) -> None:
     monkeypatch.setattr("autograder.classroom.deliveries.COPIED_SECONDS", -1.0)
     configure(service.course, "c.HandIn.due = '2026-01-01'\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")

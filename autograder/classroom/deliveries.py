@@ -266,11 +266,11 @@ class Inbox:
         for line in report.left_out:
             say(f"left out   {line}")
         for student in aside.students(lesson):
-            name = f"inbox {student} {submission_digest(aside, lesson, student)}"
+            files = files_beside(aside, lesson, student)  # now: the student's next file takes this one's place
+            when = time_in(files.get(TIMESTAMP, b"").decode())
+            name = f"inbox {student} {submission_digest(aside, lesson, student)}{f' {when}' if when else ''}"
             if name not in known:
-                files = files_beside(aside, lesson, student)  # now: the student's next file takes this one's place
-                arrived = time_in(files.get(TIMESTAMP, b"").decode()) or now_utc()
-                yield Delivered(lesson, student, name, arrived, partial(dict, files))
+                yield Delivered(lesson, student, name, when or now_utc(), partial(dict, files))
 
 
 @dataclass(frozen=True)
