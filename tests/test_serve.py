@@ -1430,9 +1430,12 @@ def test_who_collects_what_is_then_left_out_takes_no_better_attempt_away(reader,
     assert [work.delivered.name for work in reader._running.values()] == [displaced.name]
 
 
-def test_what_a_person_has_put_there_stays(reader: HandInService, displaced: Path) -> None:
+@pytest.mark.parametrize("refused", [True, False])
+def test_what_a_person_has_put_there_stays(reader: HandInService, displaced: Path, refused: bool) -> None:
     lesson = reader.course.lesson(LESSON)
     store_submission(reader.course, lesson, "ada", {lesson.notebook_name: b"by a person"})
+    ended = Attempt("ended", now_utc().isoformat(), REFUSED, submission=sha256(b"by a person").hexdigest())
+    write_attempts(reader.course, lesson, "ada", *[ended] * refused)  # which a person has seen to
     reader.regrade()
     assert reader.waiting == 0
 

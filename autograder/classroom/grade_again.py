@@ -13,7 +13,7 @@ from ..authoring.lesson_package import package_of
 from ..errors import CourseError
 from ..grading.grade import RECORD
 from ..paths import Course, Lesson
-from .attempts import USED, Attempt, counting, graded_attempts, points_in, read_attempts, write_attempts
+from .attempts import REFUSED, USED, Attempt, counting, graded_attempts, points_in, read_attempts, write_attempts
 from .deliveries import Delivered, Files
 from .exchange import CollectPlainFiles
 from .exchange_folders import WRITTEN, uid_of
@@ -62,8 +62,8 @@ def graded_earlier(
                 continue
             read: Callable[[], Files] = partial(stored_files, course, exchange, lesson, student, attempt)
             stored = submission_digest(course, lesson, student)
-            others = {a.submission for a in noted if a.finished} - {attempt.submission, ""}
-            if stored in others:  # it counted before, or was left out, and somebody has collected it
+            others = {a.submission for a in noted if a.finished and a.status != REFUSED}
+            if stored in others - {attempt.submission, ""}:  # it counted before, or was left out, and is collected now
                 read = partial(files_again, exchange, lesson, attempt)
             elif changed and not is_as_recorded(course, lesson, student, attempt):
                 used = [replace(a, status=USED, note=EARLIER) for a in released if a is not attempt]
