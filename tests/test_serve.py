@@ -1005,6 +1005,25 @@ def test_folders_without_end_cost_little_and_are_forgotten(reader: HandInService
     assert not reader._sources[0]._seen
 
 
+def test_who_has_handed_in_too_often_is_told_once(reader: HandInService, exchange: Path, monkeypatch) -> None:
+    monkeypatch.setattr(serve_module, "MOST_HANDED_IN", 0)
+    first, second = (hand_in(exchange, "ada", "{}") for _ in range(2))
+    reader.look()
+    assert [line.split("  ")[-1] for line in reader.said] == ["You have handed in 0 times: nothing more is read."]
+    pages = [page_of(exchange, secret, LESSON) for secret in (first, second)]
+    assert [page.exists() for page in pages].count(True) == 1
+
+
+def test_folders_that_are_never_filled_are_counted(reader: HandInService, exchange: Path, monkeypatch) -> None:
+    monkeypatch.setattr(serve_module, "SETTLED_SECONDS", -1.0)
+    for _ in range(3):
+        hand_in(exchange, "mallory", "{}")
+    for folder in reader.exchange.inbound.iterdir():
+        (folder / "submission_secret.txt").unlink()
+    turn(reader), reader.start(), reader.start()
+    assert reader._handed_in[LESSON, "mallory"] == 3
+
+
 def test_an_exchange_whose_clock_is_wrong_loses_nothing(
     reader: HandInService, exchange: Path, notebooks, monkeypatch
 ) -> None:

@@ -28,6 +28,7 @@ from ..errors import (
     LongRunError,
     NoSandboxError,
     SubmissionError,
+    UnfinishedError,
     UnreleasedError,
     escaped,
     one_line,
@@ -175,7 +176,8 @@ class HandInService:
                     self._known.add(delivered.name)
                     self._waiting.setdefault(who, []).append(delivered)
                 elif self._handed_in[who] == MOST_HANDED_IN + 1:
-                    self._say(f"{escaped(who[1])}  {who[0]}  handed in {MOST_HANDED_IN} times: the rest is not read")
+                    why = f"You have handed in {MOST_HANDED_IN} times: nothing more is read."
+                    self._writer.leave_out(delivered.lesson, delivered.student, [(delivered, why)])
         for waiting in self._waiting.values():
             for delivered in waiting:
                 delivered.copy()
@@ -297,7 +299,8 @@ class HandInService:
         """Take what cannot be read now for something that has not arrived."""
         self._say(f"left out   {escaped(delivered.name)}: {error}. It is looked at again.")
         self._known.discard(delivered.name)
-        self._handed_in[delivered.lesson.name, delivered.student] -= 1
+        if not isinstance(error, UnfinishedError):  # its student can make as many of these as there is room for
+            self._handed_in[delivered.lesson.name, delivered.student] -= 1
         self._sources[0].wait_for([delivered.name])
 
     def _begin(self, work: Work) -> None:
@@ -383,7 +386,7 @@ class HandInService:
     def _look_at_due_dates(self) -> bool:
         """Release one page that may explain hidden checks by now; say whether there was one.
 
-        Looks now and then, and at once again where there was one. In Formgrader, dates move without a new configuration.
+        Looks now and then, and at once again where there was one. Formgrader moves dates without a new configuration.
         """
         if time.monotonic() < self._looked_for_due + AFTER_DUE_SECONDS:
             return False
