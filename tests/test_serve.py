@@ -197,6 +197,7 @@ def test_who_is_forgotten_while_an_attempt_is_released_stays_forgotten(
         configure(service.course, "c.HandIn.due = '2026-01-01'\n")
     monkeypatch.setattr(AttemptWriter, "release", release)
     service.run()
+    service.service._looked_for_due = 0.0
     service.service.finish(0)
     assert [(a.finished, a.points, a.submission) for a in service.attempts("ada")] == [(True, 0, "")]
 
