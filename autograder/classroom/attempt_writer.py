@@ -95,7 +95,7 @@ class AttemptWriter:
         self.withheld, self.begun = set[LessonOfStudent](), Begun(course)
         self._unreleased = set[LessonOfStudent]()  # of those, what this look could not release
         self._told = dict[str, float]()  # when students were last told that something was left out
-        self._put_off: dict[LessonOfStudent, str] = {}  # what waits for long, as its student knows
+        self._told_to_wait: dict[LessonOfStudent, str] = {}  # what waits for long, as its student knows
         self._prepared: dict[str, LessonPackage] = {}  # lessons that the gradebook knows as they are now
 
     def read_finished(self) -> dict[LessonOfStudent, set[str]]:
@@ -153,15 +153,15 @@ class AttemptWriter:
             new.append(Attempt(each.name, each.arrived.isoformat(), LEFT_OUT, why, copy))
         write_attempts(self._course, lesson, student, *new)
 
-    def put_off(self, delivered: Delivered, until: datetime, rules: Rules) -> None:
+    def tell_to_wait(self, delivered: Delivered, until: datetime, rules: Rules) -> None:
         """Tell a student, once, when an attempt is graded that has to wait for long."""
         lesson, student = delivered.lesson, delivered.student
         waits = until - delivered.arrived
-        if waits < LONG_PAUSE or self._put_off.get((lesson.name, student)) == delivered.name:
+        if waits < LONG_PAUSE or self._told_to_wait.get((lesson.name, student)) == delivered.name:
             return
         if time.monotonic() < self._told.get(student, 0.0) + NOTICE_SECONDS:
             return
-        self._put_off[lesson.name, student] = delivered.name
+        self._told_to_wait[lesson.name, student] = delivered.name
         when, pause = rules.shown(until), duration(waits.total_seconds())
         self._say(f"{escaped(student)}  {lesson.name}  waits until {when}")
         why = f"{WAITS}at {when}, {pause} after handing in. What you hand in before then takes its place."

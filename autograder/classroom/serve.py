@@ -277,7 +277,7 @@ class HandInService:
         if turn.waiting:
             self._waiting[who] = list(turn.waiting)
         if turn.until:
-            self._writer.put_off(turn.waiting[0], turn.until, rules)
+            self._writer.tell_to_wait(turn.waiting[0], turn.until, rules)
         return turn.chosen
 
     def _read(self, delivered: Delivered, rules: Rules) -> Work | None:
