@@ -80,6 +80,14 @@ class UnansweredError(SubmissionError):
     """A submission that cannot be read now: the file system that it is on does not answer, or says no use."""
 
 
+class UnfinishedError(UnansweredError):
+    """A submission that is still being copied, as far as one can see: what comes last is not there."""
+
+
+class UnreleasedError(CourseError):
+    """A page that is made, and cannot be released now: there is no room for it, for example."""
+
+
 class SandboxError(CourseError):
     """The process that runs a submission's code was lost."""
 

@@ -333,7 +333,8 @@ def test_a_port_that_anybody_can_take_is_in_the_log(tmp_path, monkeypatch, caplo
 
 def test_headers_without_end_are_refused(board: Running) -> None:
     with contextlib.suppress(requests.ConnectionError):
-        assert board.ask(ADA, "tries", headers={"X-Long": "x" * 20_000}).status_code == 431
+        assert board.ask(ADA, "tries", headers={"X-Long": "x" * 40_000}).status_code == 431
+    assert board.ask(ADA, "tries", headers={"X-Long": "x" * 16_000}).status_code == 200
 
 
 def test_reading_ones_own_rows_again_and_again_costs_little(board: Running, monkeypatch) -> None:
@@ -473,10 +474,11 @@ def test_the_page_follows_what_students_tell(board: Running) -> None:
     assert [seen["students"] for seen in state["messages"]["attend"]] == [["bob"]]
 
 
-def test_while_the_database_is_away_students_are_told_to_wait_and_no_page_follows(board: Running, monkeypatch) -> None:
-    def away(*_: object) -> None:
-        raise CourseError("The gradebook cannot be used.")
+def away(*_: object) -> None:
+    raise CourseError("The gradebook cannot be used.")
 
+
+def test_while_the_database_is_away_students_are_told_to_wait_and_no_page_follows(board: Running, monkeypatch) -> None:
     states = live(board)
     next(states)
     with monkeypatch.context() as patch:
@@ -489,6 +491,15 @@ def test_while_the_database_is_away_students_are_told_to_wait_and_no_page_follow
         assert list(states) == []
     board.tell(ADA, a_try())
     assert [one["name"] for one in next(live(board))["students"]] == ["ada"]
+
+
+def test_who_tells_in_vain_while_the_database_is_away_has_as_much_left_afterward(board: Running, monkeypatch) -> None:
+    tries = [a_try(number) for number in range(TRIES_OF_A_REQUEST)]
+    with monkeypatch.context() as patched:
+        patched.setattr(board.service.store, "add", away)
+        for _ in range(2 * int(ALLOWANCE) // TRIES_OF_A_REQUEST):
+            assert board.tell(ADA, *tries).status_code == 503
+    assert board.tell(ADA, *tries).json()["kept"] == TRIES_OF_A_REQUEST
 
 
 def test_the_page_knows_exercises_by_number_and_when_a_lesson_is_due_now(scratch: Course) -> None:

@@ -228,7 +228,7 @@ def test_a_second_name_of_a_file_is_refused(scratch, exchange, mallory, notebook
     ("named", "time", "problem"),
     [
         ("", "notatime", "no time in its name"),
-        ("", "tomorrow", "its time is in the future"),
+        ("", "tomorrow", "c.Exchange.timezone there is not UTC"),
         ("a[bc]", "now", "a student's id must be printable"),
         ("*", "now", "a student's id must be printable"),
         ("esc\x1b[2J", "now", "esc\\x1b[2J"),

@@ -27,7 +27,7 @@ from autograder.classroom.feedback import notice_page
 from autograder.classroom.feedback_page import times_of
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.report import exercises_of, html_of, make_report
-from autograder.classroom.rules import FREE, Rules, duration, rules_now, rules_of
+from autograder.classroom.rules import FREE, GRACE, Rules, duration, rules_now, rules_of
 from autograder.classroom.run import register
 from autograder.classroom.submissions import time_in
 from autograder.classroom.writer import GradebookWriter
@@ -119,6 +119,13 @@ def test_hidden_checks_are_explained_when_it_is_due_for_everybody() -> None:
     assert rules(hidden_checks="explained").explains_hidden(NOON)
 
 
+@pytest.mark.parametrize("written", ["2026-11-30", "20261130"])
+def test_a_day_without_a_time_means_its_end(written: str) -> None:
+    found = rules(due=written, extensions={"ada": "2026-12-02"}, time_zone="Europe/Berlin")
+    assert found.due == rules(**BERLIN).due
+    assert found.shown(found.due_for("ada")) == "Wed 2 Dec 2026, 23:59 CET"
+
+
 def test_every_page_says_when_it_is_due_and_for_whom_it_is_later(key) -> None:
     assert rules().due_in_words() == ""
     assert rules(**BERLIN).due_in_words() == "due Mon 30 Nov 2026, 23:59 CET"
@@ -135,6 +142,17 @@ def test_after_twenty_attempts_the_pause_doubles() -> None:
     assert [rules(pause=0).pause_after(n) for n in (0, FREE, FREE + 10)] == [0 * MINUTE, 0 * MINUTE, 1024 * MINUTE / 60]
     week = sum((rules().pause_after(n) for n in range(1, 33)), timedelta())
     assert week > timedelta(days=5)
+
+
+def test_the_pause_has_not_doubled_any_more_once_it_is_due_for_everybody() -> None:
+    found = rules(due="2026-11-30 12:10", extensions={"eve": "2026-11-30 12:20"})
+    had = [attempt(-9)] * (FREE + 10) + [attempt(0)]
+    again, over = delivered(3), NOON + 20 * MINUTE + GRACE
+    assert next_turn([again], had, rules(), over) == Turn(waiting=(again,), until=NOON + 2**11 * MINUTE)
+    assert next_turn([again], had, found, NOON + 5 * MINUTE).until == over
+    assert next_turn([again], had, found, over).chosen == again
+    late = delivered(30.5)  # within the pause that there always is
+    assert next_turn([late], [*had, attempt(30)], found, late.arrived).until == NOON + 31 * MINUTE
 
 
 def delivered(minutes: float) -> Delivered:
@@ -218,7 +236,8 @@ def test_the_best_counts_after_its_penalty_and_of_equals_the_latest() -> None:
     assert counting(attempts, best=False) is attempts[3]
     assert changes(attempts)[1:] == ["2. 1 of 4: attend 3 → 1", "3. 3 of 4: attend 1 → 3", *changes(attempts)[3:]]
     assert changes(attempts)[3] == "4. 2 of 4, 2 off for being late: attend 3 → 4"
-    assert about(attempts, "", True)[1] == [
+    assert about(attempts, "", True)[1] == ["Attempt 3. It counts, being the best so far."]
+    assert about(attempts, "", True, apart=True)[1] == [
         "Attempt 4. It does not count: attempt 3 counts, with 3 of 4 points for the exercises."
     ]
 

@@ -52,11 +52,11 @@ from autograder.classroom.gradebook import open_gradebook, scores_by_student
 from autograder.classroom.plain_files import read_folder, status_in
 from autograder.classroom.reader import Reader
 from autograder.classroom.rules import now_utc, rules_now, rules_of
-from autograder.classroom.run import grade_lesson
+from autograder.classroom.run import grade_lesson, register
 from autograder.classroom.serve import MOST_FAULTS, MOST_TRIES, HandInService
 from autograder.classroom.submissions import store_submission
 from autograder.classroom.writer import GradebookWriter
-from autograder.errors import CourseError, GradebookError, SandboxError, ScarcityError
+from autograder.errors import CourseError, GradebookError, SandboxError, ScarcityError, UnreleasedError
 from autograder.grading.cells import BUDGET
 from autograder.paths import CONFIG_NAME, Course
 
@@ -197,6 +197,7 @@ def test_who_is_forgotten_while_an_attempt_is_released_stays_forgotten(
         configure(service.course, "c.HandIn.due = '2026-01-01'\n")
     monkeypatch.setattr(AttemptWriter, "release", release)
     service.run()
+    service.service._looked_for_due = 0.0
     service.service.finish(0)
     assert [(a.finished, a.points, a.submission) for a in service.attempts("ada")] == [(True, 0, "")]
 
@@ -252,6 +253,7 @@ def test_hidden_checks_are_counted_until_nobody_can_hand_in_any_more(service, ex
     assert "infinity over infinity" not in page
     assert "cores in the thousands" not in page
     configure(service.course, f"c.HandIn.due = {(due - timedelta(hours=2)).isoformat()!r}\n")
+    service.service._looked_for_due = 0.0
     service.service.finish(0)
     assert "infinity over infinity" in feedback(exchange, secret)
     assert service.attempts("ada")[0].released == "full"
@@ -269,12 +271,12 @@ def test_hidden_checks_are_explained_at_once_and_beside_work_that_takes_long(ser
     assert all("infinity over infinity" in feedback(exchange, secret) for secret in secrets)
 
 
-def test_a_look_for_what_is_due_asks_the_database_once(service, monkeypatch) -> None:
+def test_a_look_for_what_is_due_asks_the_database_twice_however_many_pages_there_are(service, monkeypatch) -> None:
     opened, real = [], rules.due_dates
     monkeypatch.setattr(rules, "due_dates", lambda connection: opened.append(connection) or real(connection))
     service.service._writer.withheld = {(lesson, f"s{n}") for lesson in (LESSON, "03_scaling") for n in range(5)}
     service.service.finish(0)
-    assert len(opened) == 1
+    assert len(opened) == 2
 
 
 def test_what_cannot_be_graded_is_told_to_its_student_and_stops_nobody(service, exchange, notebooks) -> None:
@@ -328,6 +330,33 @@ def test_an_empty_secret_stops_nobody(service, exchange, notebooks, monkeypatch)
     service.run()
     assert "It counts" in feedback(exchange, good)
     assert [(attempt.status, "secret" in attempt.note) for attempt in service.attempts("mallory")] == [(REFUSED, True)]
+
+
+def test_who_has_to_wait_for_long_is_told_until_when_once(reader, exchange, monkeypatch) -> None:
+    monkeypatch.setattr(attempt_writer, "NOTICE_SECONDS", -1.0)
+    configure(reader.course, "c.HandIn.pause = 3600\nc.HandIn.time_zone = 'Europe/Berlin'\n")
+    lesson = reader.course.lesson(LESSON)
+    write_attempts(reader.course, lesson, "ada", graded("before", 1, released="open"))
+    when = rules_now(reader.course, LESSON).shown(now_utc() + timedelta(hours=1))
+    first = hand_in(exchange, "ada", "{}")
+    for _ in range(2):
+        turn(reader)
+    assert f"<p>It was handed in, and is graded at {when}" in feedback(exchange, first)
+    assert (len(reader.said), reader.waiting) == (1, 1)
+    second = hand_in(exchange, "ada", "{}")
+    turn(reader)
+    assert "An attempt was not graded" in feedback(exchange, first)
+    assert "is graded at" in feedback(exchange, second)
+
+
+@pytest.mark.parametrize("pause", [200, 0])
+def test_who_waits_for_a_few_minutes_is_told_nothing(reader, exchange, pause: int) -> None:
+    configure(reader.course, f"c.HandIn.pause = {pause}\n")
+    lesson = reader.course.lesson(LESSON)
+    write_attempts(reader.course, lesson, "ada", graded("before", 1, released="open"))
+    secret = hand_in(exchange, "ada", "{}")
+    turn(reader)
+    assert not page_of(exchange, secret, LESSON).exists()
 
 
 def test_what_comes_after_the_last_attempt_is_left_out_and_said(service, exchange, notebooks) -> None:
@@ -435,6 +464,18 @@ def test_two_files_of_one_student_in_the_inbox_are_two_attempts(service, noteboo
     assert service.points()["jane"] == max(attempt.points for attempt in service.attempts("jane")) > 0
 
 
+def test_the_same_file_handed_in_at_another_time_is_another_attempt_in_the_inbox(
+    reader, notebooks, monkeypatch
+) -> None:
+    monkeypatch.setattr("autograder.classroom.deliveries.COPIED_SECONDS", -60.0)
+    folder = reader.course.inbox / LESSON
+    folder.mkdir(parents=True)
+    for second in (1, 2, 2):
+        (folder / f"{LESSON}_jane_attempt_2026-01-01-12-00-0{second}_a.ipynb").write_text(notebooks["right"])
+        reader.look()
+    assert [each.arrived.second for each in reader._waiting[LESSON, "jane"]] == [1, 2]
+
+
 def test_nobody_is_late_because_a_teacher_fills_the_inbox_late(service, notebooks, monkeypatch) -> None:
     monkeypatch.setattr("autograder.classroom.deliveries.COPIED_SECONDS", -1.0)
     configure(service.course, "c.HandIn.due = '2026-01-01'\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")
@@ -494,6 +535,23 @@ def test_only_what_is_released_is_graded(reader: HandInService, exchange: Path, 
     released.mkdir()
     reader.look()
     assert sorted(student for _, student in reader._waiting) == ["ada", "bob"]
+
+
+def test_the_same_notebook_in_time_and_late_is_two_attempts_also_when_rules_change(
+    service, exchange, notebooks
+) -> None:
+    first = hand_in(exchange, "ada", notebooks["right"])
+    service.run()
+    second = hand_in(exchange, "ada", notebooks["right"])
+    service.run()
+    (one, two), full = service.attempts("ada"), service.points()["ada"]
+    assert "Attempt 2. It counts" in feedback(exchange, second)
+    due = (two.when - timedelta(microseconds=1)).isoformat()
+    configure(service.course, f"c.HandIn.due = '{due}'\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")
+    service.service.start()
+    service.run()
+    assert (service.net_points(), service.attempts("ada")[0].when) == ({"ada": full}, one.when)
+    assert "Attempt 1. It counts. Due " in re.sub(r"(<[^>]*>)+", " ", feedback(exchange, first))
 
 
 def test_an_extension_for_nobody_is_one_line(reader: HandInService, exchange: Path) -> None:
@@ -894,6 +952,24 @@ def test_work_whose_file_system_is_away_for_a_while_is_graded(reader, exchange, 
     assert running(reader) == [("ann", LESSON)]
 
 
+@pytest.mark.parametrize("filled", [True, False])
+def test_work_that_nbgrader_copies_for_a_minute_is_graded(reader, exchange, monkeypatch, filled: bool) -> None:
+    monkeypatch.setattr("autograder.classroom.serve.SETTLED_SECONDS", -1.0)
+    monkeypatch.setattr("autograder.classroom.deliveries.UNANSWERED_SECONDS", -1.0)
+    monkeypatch.setattr("autograder.classroom.deliveries.FRESH_SECONDS", -1.0)
+    secret, lesson = hand_in(exchange, "ann", "{}"), reader.course.lesson(LESSON)
+    (folder,) = reader.exchange.inbound.iterdir()
+    (folder / "submission_secret.txt").unlink()  # nbgrader writes it last
+    for _ in range(2 if filled else 10):
+        reader.look()
+        reader.start()
+    (folder / "submission_secret.txt").write_text(secret)
+    reader.look()
+    reader.start()
+    assert running(reader) == [("ann", LESSON)] * filled
+    assert [a.status for a in read_attempts(reader.course, lesson, "ann")] == [REFUSED] * (not filled)
+
+
 STEPS = ["attempt_writer.AttemptWriter.attempts_of", "serve.grading_settings"]
 
 
@@ -955,6 +1031,25 @@ def test_folders_without_end_cost_little_and_are_forgotten(reader: HandInService
     assert not reader._sources[0]._seen
 
 
+def test_who_has_handed_in_too_often_is_told_once(reader: HandInService, exchange: Path, monkeypatch) -> None:
+    monkeypatch.setattr(serve_module, "MOST_HANDED_IN", 0)
+    first, second = (hand_in(exchange, "ada", "{}") for _ in range(2))
+    reader.look()
+    assert [line.split("  ")[-1] for line in reader.said] == ["You have handed in 0 times: nothing more is read."]
+    pages = [page_of(exchange, secret, LESSON) for secret in (first, second)]
+    assert [page.exists() for page in pages].count(True) == 1
+
+
+def test_folders_that_are_never_filled_are_counted(reader: HandInService, exchange: Path, monkeypatch) -> None:
+    monkeypatch.setattr(serve_module, "SETTLED_SECONDS", -1.0)
+    for _ in range(3):
+        hand_in(exchange, "mallory", "{}")
+    for folder in reader.exchange.inbound.iterdir():
+        (folder / "submission_secret.txt").unlink()
+    turn(reader), reader.start(), reader.start()
+    assert reader._handed_in[LESSON, "mallory"] == 3
+
+
 def test_an_exchange_whose_clock_is_wrong_loses_nothing(
     reader: HandInService, exchange: Path, notebooks, monkeypatch
 ) -> None:
@@ -970,7 +1065,7 @@ def test_an_exchange_whose_clock_is_wrong_loses_nothing(
     assert running(reader) == [("ada", LESSON)]
 
 
-def test_a_page_that_cannot_be_released_stops_nobody(service, exchange, notebooks, monkeypatch) -> None:
+def test_a_page_that_cannot_be_released_stops_nobody_and_comes_later(service, exchange, notebooks, monkeypatch) -> None:
     real = CollectPlainFiles.release
 
     def release(self, lesson, student, pages):
@@ -978,13 +1073,51 @@ def test_a_page_that_cannot_be_released_stops_nobody(service, exchange, notebook
             raise CourseError("The disk is full.")
         real(self, lesson, student, pages)
 
-    monkeypatch.setattr(CollectPlainFiles, "release", release)
-    hand_in(exchange, "bob", notebooks["right"]), hand_in(exchange, "eve", "{")
+    bob, _ = hand_in(exchange, "bob", notebooks["right"]), hand_in(exchange, "eve", "{")
     good = hand_in(exchange, "ada", notebooks["right"])
-    service.run()
+    with monkeypatch.context() as patched:
+        patched.setattr(CollectPlainFiles, "release", release)
+        while not service.attempts("ada") or service.service.waiting > 1:
+            service.service.work()
     assert "It counts" in feedback(exchange, good)
     assert service.points()["bob"] == service.points()["ada"]
     assert sum("The disk is full." in line for line in service.said) == 2
+    service.service._rest_until.clear()
+    service.run()
+    assert "It counts" in feedback(exchange, bob)
+
+
+def test_a_page_that_can_never_be_released_takes_nobodys_points(reader, exchange, monkeypatch) -> None:
+    def write(*_: object) -> bool:
+        raise UnreleasedError("There is no room.")
+
+    monkeypatch.setattr(serve_module, "MOST_FAULTS", 1)
+    monkeypatch.setattr(AttemptWriter, "write", write)
+    turn(reader, exchange, "bob")
+    next(iter(reader._running)).set_result("")
+    reader.finish(0)
+    assert reader.said[-1].endswith("not graded again until a restart: There is no room.")
+    assert read_attempts(reader.course, reader.course.lesson(LESSON), "bob") == []
+    assert running(after_a_kill(reader)) == [("bob", LESSON)]
+
+
+def test_a_page_that_cannot_be_released_once_it_is_due_is_explained_later(reader: HandInService, monkeypatch) -> None:
+    configure(reader.course, "c.HandIn.due = '2026-01-01'\n")
+    writer = reader._writer
+    writer.withheld = {(LESSON, "ada"), (LESSON, "bob")}
+    tried, faults = [], iter([UnreleasedError("There is no room.")])
+
+    def explain(_lesson, student, _rules):
+        tried.append(student)
+        for fault in faults:
+            raise fault
+
+    monkeypatch.setattr(writer, "_explain", explain)
+    while writer.explain_one_that_is_due():
+        assert len(tried) < 9
+    assert (tried, writer.withheld) == (["ada", "bob"], {(LESSON, "ada")})
+    assert writer.explain_one_that_is_due()
+    assert (tried, writer.withheld) == (["ada", "bob", "ada"], set())
 
 
 def test_what_counts_is_graded_again_where_its_lesson_has_changed(service, exchange, notebooks) -> None:
@@ -1296,6 +1429,25 @@ def test_where_another_attempt_counts_by_now_it_is_graded_again(reader: HandInSe
     assert (work.arrived.isoformat(), work.again) == ("2026-01-01T12:00:00", True)
 
 
+def test_a_due_date_that_is_moved_in_the_gradebook_is_seen_while_it_runs(reader, monkeypatch) -> None:
+    seen = []
+    monkeypatch.setattr(serve_module, "AFTER_DUE_SECONDS", -1.0)
+    monkeypatch.setattr(
+        reader, "_regrade", lambda lesson, rules, changed: seen.append((lesson.name, rules.due, changed))
+    )
+    lesson = reader.course.lesson(LESSON)
+    write_attempts(reader.course, lesson, "ada", graded("one", 1))
+    register(reader.course, lesson)
+    for due in (datetime(2026, 1, 1), datetime(2027, 1, 1)):
+        with open_gradebook(reader.course) as gradebook:
+            gradebook.find_assignment(LESSON).duedate = due
+            gradebook.db.commit()
+        reader.finish(0)
+        reader.finish(0)
+        assert seen.pop() == (LESSON, due, False)
+        assert seen == []
+
+
 def test_what_has_changed_since_it_counted_is_not_graded_again(reader: HandInService, displaced: Path) -> None:
     (displaced / f"{LESSON}.ipynb").write_text("best")
     reader.regrade(changed=False)
@@ -1312,9 +1464,23 @@ def test_who_collects_what_waits_takes_no_better_attempt_away(reader, displaced:
     assert [work.delivered.name for work in reader._later] == [displaced.name]
 
 
-def test_what_a_person_has_put_there_stays(reader: HandInService, displaced: Path) -> None:
+def test_who_collects_what_is_then_left_out_takes_no_better_attempt_away(reader, exchange, displaced: Path) -> None:
+    lesson = reader.course.lesson(LESSON)
+    store_submission(reader.course, lesson, "ada", {lesson.notebook_name: b"collected"})
+    hand_in(exchange, "ada", "collected")
+    configure(reader.course, "c.HandIn.attempts = 1\n")
+    reader.look()
+    reader.start()
+    assert read_attempts(reader.course, lesson, "ada")[-1].status == LEFT_OUT
+    assert [work.delivered.name for work in reader._running.values()] == [displaced.name]
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_what_a_person_has_put_there_stays(reader: HandInService, displaced: Path, refused: bool) -> None:
     lesson = reader.course.lesson(LESSON)
     store_submission(reader.course, lesson, "ada", {lesson.notebook_name: b"by a person"})
+    ended = Attempt("ended", now_utc().isoformat(), REFUSED, submission=sha256(b"by a person").hexdigest())
+    write_attempts(reader.course, lesson, "ada", *[ended] * refused)  # which a person has seen to
     reader.regrade()
     assert reader.waiting == 0
 
@@ -1368,7 +1534,7 @@ def test_what_cannot_be_read_again_waits_behind_the_others(reader: HandInService
 
 def test_free_memory_goes_back_once_after_each_time_of_work(reader: HandInService, exchange, monkeypatch) -> None:
     moment, given_back = [1000.0], []
-    monkeypatch.setattr(serve_module, "give_back_memory", lambda: given_back.append(moment[0]))
+    monkeypatch.setattr(serve_module.ctypes, "CDLL", lambda _: given_back.append(moment[0]))
     reader._running[Future()] = None
     with monkeypatch.context() as patched:
         patched.setattr(serve_module, "time", SimpleNamespace(monotonic=lambda: moment[0]))

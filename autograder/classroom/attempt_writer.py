@@ -6,14 +6,14 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from ..authoring.lesson_package import ensure_nbgrader_source, package_of
 from ..authoring.nbgrader_course import load_config
-from ..errors import CourseError, GradebookError, SubmissionError, escaped, one_line
+from ..errors import CourseError, GradebookError, SubmissionError, UnreleasedError, escaped, one_line
 from ..grading.grade import RECORD
 from ..grading.package import LessonPackage
 from ..paths import Course, Lesson
@@ -26,6 +26,7 @@ from .attempts import (
     USED,
     Attempt,
     counting,
+    course_of_copy,
     graded_attempts,
     points_in,
     read_attempts,
@@ -38,6 +39,7 @@ from .feedback import (
     NO_PAGE,
     PAGE_SECONDS,
     TOO_SLOW,
+    WAITS,
     at_most,
     course_of_attempt,
     make_page,
@@ -45,7 +47,7 @@ from .feedback import (
     remove_attempt,
 )
 from .gradebook import ensure_registered, open_gradebook
-from .rules import BEST, Rules, now_utc, rules_by_lesson, rules_now
+from .rules import BEST, Rules, duration, now_utc, rules_by_lesson, rules_now
 from .submissions import (
     LATE,
     SECRET,
@@ -53,11 +55,13 @@ from .submissions import (
     changing_submissions,
     files_beside,
     store_submission,
+    submission_digest,
     time_in,
 )
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
 MOST_NOTICES, NOTICE_SECONDS = 3, 10.0  # to one student within so long, of what is left out
+LONG_PAUSE = timedelta(minutes=5)  # of which a student is told
 LessonOfStudent = tuple[str, str]  # a lesson's name, a student's id
 Say = Callable[[str], None]
 
@@ -89,7 +93,9 @@ class AttemptWriter:
     def __init__(self, course: Course, exchange: CollectPlainFiles, say: Say) -> None:
         self._course, self._exchange, self._say = course, exchange, say
         self.withheld, self.begun = set[LessonOfStudent](), Begun(course)
+        self._unreleased = set[LessonOfStudent]()  # of those, what this look could not release
         self._told = dict[str, float]()  # when students were last told that something was left out
+        self._told_to_wait: dict[LessonOfStudent, str] = {}  # what waits for long, as its student knows
         self._prepared: dict[str, LessonPackage] = {}  # lessons that the gradebook knows as they are now
 
     def read_finished(self) -> dict[LessonOfStudent, set[str]]:
@@ -141,8 +147,25 @@ class AttemptWriter:
             self._say(f"{escaped(student)}  {lesson.name}  left out  {why}")
             if why != COLLECTED_BEFORE:
                 self.release_notice(lesson, student, delivered.way_back(), why)
-        new = (Attempt(each.name, each.arrived.isoformat(), LEFT_OUT, why) for each, why in left_out)
+        new = []
+        for each, why in left_out:
+            copy = submission_digest(course_of_copy(self._course, student, each.name), lesson, student)
+            new.append(Attempt(each.name, each.arrived.isoformat(), LEFT_OUT, why, copy))
         write_attempts(self._course, lesson, student, *new)
+
+    def tell_to_wait(self, delivered: Delivered, until: datetime, rules: Rules) -> None:
+        """Tell a student, once, when an attempt is graded that has to wait for long."""
+        lesson, student = delivered.lesson, delivered.student
+        waits = until - delivered.arrived
+        if waits < LONG_PAUSE or self._told_to_wait.get((lesson.name, student)) == delivered.name:
+            return
+        if time.monotonic() < self._told.get(student, 0.0) + NOTICE_SECONDS:
+            return
+        self._told_to_wait[lesson.name, student] = delivered.name
+        when, pause = rules.shown(until), duration(waits.total_seconds())
+        self._say(f"{escaped(student)}  {lesson.name}  waits until {when}")
+        why = f"{WAITS}at {when}, {pause} after handing in. What you hand in before then takes its place."
+        self.release_notice(lesson, student, delivered.way_back(), why)
 
     def refuse_unread(self, delivered: Delivered, error: SubmissionError) -> None:
         """Record that what arrived cannot be read, and tell its student."""
@@ -227,21 +250,22 @@ class AttemptWriter:
 
         Raises:
             GradebookError: the gradebook is away; once it is back, there can be a page.
+            UnreleasedError: there is one, and the exchange does not take it now.
         """
-        page_made = False
         try:
             self._make_page(target, lesson, student)
-            page_made = True
-            if target.feedback_page(lesson, student).with_name(SECRET).is_file():  # it came through the exchange
-                self._exchange.release(lesson, student, target.feedback)
         except GradebookError:
             raise
         except (CourseError, OSError) as error:
             why = one_line(str(error))
             self._say(f"{escaped(student)}  {lesson.name}  no feedback: {why}")
-            if not page_made:
-                self.release_notice(lesson, student, files_beside(target, lesson, student), f"{NO_PAGE}{why}")
+            self.release_notice(lesson, student, files_beside(target, lesson, student), f"{NO_PAGE}{why}")
             return FULL
+        if target.feedback_page(lesson, student).with_name(SECRET).is_file():  # it came through the exchange
+            try:
+                self._exchange.release(lesson, student, target.feedback)
+            except (CourseError, OSError) as error:
+                raise UnreleasedError(str(error)) from error
         return FULL if rules.explains_hidden(now_utc()) else OPEN
 
     def _make_page(self, target: Course, lesson: Lesson, student: str) -> None:
@@ -266,18 +290,22 @@ class AttemptWriter:
     def explain_one_that_is_due(self) -> bool:
         """Release one full page of a lesson that nobody can hand in any more; say whether there was one."""
         rules = rules_by_lesson(self._course, {name for name, _ in self.withheld})
-        for name, student in sorted(self.withheld):
+        for name, student in sorted(self.withheld - self._unreleased):
             if rules[name].explains_hidden(now_utc()):
                 self.withheld.discard((name, student))
                 try:
                     with self.begun.noting(f"{name} {student}"):
                         self._explain(self._course.lesson(name), student, rules[name])
                 except Exception as error:
+                    later = is_everybodys(error) or isinstance(error, UnreleasedError)
+                    self.withheld |= {(name, student)} if later else set()
                     if is_everybodys(error):
-                        self.withheld.add((name, student))
                         raise
-                    self._say(f"{escaped(student)}  {name}  not explained until a restart: {one_line(str(error))}")
+                    self._unreleased.add((name, student))
+                    when = "now" if later else "until a restart"
+                    self._say(f"{escaped(student)}  {name}  not explained {when}: {one_line(str(error))}")
                 return True
+        self._unreleased.clear()
         return False
 
     def _explain(self, lesson: Lesson, student: str, rules: Rules) -> None:

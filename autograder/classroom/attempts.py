@@ -31,7 +31,7 @@ class Attempt:
     arrived: str = ""  # when, UTC, as nbgrader writes times; '' where it was not taken
     status: str = GRADED
     note: str = ""  # why it was not graded
-    submission: str = ""  # the checksum of the notebook, where it has run
+    submission: str = ""  # the checksum of the notebook, where it has run or is left out
     exercises: Mapping[str, int] = field(default_factory=dict)  # each one's points
     of: int = 0  # how many points there are
     timed: bool = True  # whether that is when its student handed it in, and not when a teacher filled the inbox
@@ -194,11 +194,17 @@ def flagged(attempts: Sequence[Attempt], shown: Sequence[str]) -> list[str]:
     return [f"{flag} (in an attempt that does not count)" for flag in found]
 
 
-def about(attempts: Sequence[Attempt], submission: str, best: bool) -> tuple[Attempt | None, list[str]]:
-    """Return a student's latest attempt with that submission, and what its feedback says about it beside the others."""
-    done = graded_attempts(attempts)
-    own = next((attempt for attempt in reversed(done) if attempt.submission == submission), None)
-    chosen = counting(attempts, best)
+def about(
+    attempts: Sequence[Attempt], submission: str, best: bool, apart: bool = False
+) -> tuple[Attempt | None, list[str]]:
+    """Return a student's attempt with that submission, and what its feedback says about it beside the others.
+
+    Of several with the same submission, it is the latest that was graded apart, as it does not count, or the one that
+    counts.
+    """
+    done, chosen = graded_attempts(attempts), counting(attempts, best)
+    same = [attempt for attempt in done if attempt.submission == submission and (attempt is not chosen or not apart)]
+    own = chosen if chosen in same else next(reversed(same), None)
     if own is None or chosen is None:
         return None, []
     number = done.index(own) + 1

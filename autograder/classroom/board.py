@@ -96,7 +96,11 @@ class BoardService:
         told, refused = told_in(body, student, self.catalog, time.time())
         if not self.allowance.spend(student, len(told) + refused):
             raise HTTPError(429)
-        await self.run(partial(self.store.add, told))
+        try:
+            await self.run(partial(self.store.add, told))
+        except HTTPError:  # while the database is away, the same tries come again and again
+            self.allowance.spend(student, -len(told))
+            raise
         for lesson in {one.lesson for one in told}:
             self._versions[lesson] = self._versions.get(lesson, 0) + 1
         return {"kept": len(told), "refused": refused}

@@ -25,7 +25,7 @@ from .plain_files import named
 LOG = logging.getLogger("autograder.board")
 MOST_BODY_BYTES = 2**19  # of one request whose sender is known: fifty tries with code
 NO_BODY = 2**10  # of any other
-HEADER_BYTES = 2**13
+HEADER_BYTES = 2**15  # more than the hub's proxy lets through: what is too long has its answer, and not just an end
 BODY_SECONDS = 5.0  # in which a body has to be complete; the student's side waits three for the answer
 MOST_OF_AN_ACCOUNT, MOST = 50, 5000  # connections at a time
 AT_ONCE, PER_SECOND = 200, 50  # connections that an account may begin

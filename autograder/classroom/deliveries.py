@@ -11,7 +11,17 @@ from errno import EDQUOT, EIO, ENOSPC, EROFS
 from functools import partial
 from pathlib import Path
 
-from ..errors import CourseError, GradebookError, NoSandboxError, SandboxError, ScarcityError, SubmissionError, one_line
+from ..errors import (
+    CourseError,
+    GradebookError,
+    NoSandboxError,
+    SandboxError,
+    ScarcityError,
+    SubmissionError,
+    UnansweredError,
+    UnfinishedError,
+    one_line,
+)
 from ..judging.card import number
 from ..paths import Course, Lesson
 from .attempts import GRADED, REFUSED, USED, Attempt, course_of_copy
@@ -28,6 +38,7 @@ Listing = frozenset[tuple[str, int, int]]  # the path, the time of change and th
 FRESH_SECONDS = 5.0  # a folder that has changed since is looked at again: its time is not exact
 FOLDERS_AT_A_LOOK = 20  # folders of one account at each look: who has put thousands there keeps nobody waiting
 UNANSWERED_SECONDS = 60.0  # after which a folder is looked at again that could not be read
+MOST_UNFINISHED = 5  # times that a folder is looked at again which nbgrader has not filled yet
 AGAIN_SECONDS = 600.0  # after which a folder is looked at again that belonged to an id without a name
 LINES_SECONDS = 3600.0  # in which few lines are written about an account's folders
 SETTLED_SECONDS = 10.0  # nbgrader has filled a folder by then
@@ -133,6 +144,7 @@ class Exchange:
         self._owners: dict[str, int] = {}
         self._withheld = list[str]()  # what is in the names of folders of lessons that are not released
         self._unanswered: dict[str, float] = {}  # what could not be read, and when it is looked at again
+        self._unfinished = Counter[str]()  # how often a folder was not filled yet
         self._put_off = set[str]()  # what was seen, and not looked at: its account has handed in too much at once
         self._backlog: set[str] | None = None  # what lay there before this process began
 
@@ -171,6 +183,11 @@ class Exchange:
             self._changed = 0.0  # the rest is looked at the next time, whenever that is
         elif changed != self._changed:
             self._changed, self._noticed = changed, now
+
+    def expects(self, name: str, error: SubmissionError) -> bool:
+        """Say whether a folder that cannot be read now may be readable later: it is still being filled, for example."""
+        self._unfinished[name] += isinstance(error, UnfinishedError)
+        return isinstance(error, UnansweredError) and self._unfinished[name] <= MOST_UNFINISHED
 
     def wait_for(self, names: Iterable[str]) -> None:
         """Have looked at once more, in a while, what could not be read: its file system may be away."""
@@ -249,11 +266,11 @@ class Inbox:
         for line in report.left_out:
             say(f"left out   {line}")
         for student in aside.students(lesson):
-            name = f"inbox {student} {submission_digest(aside, lesson, student)}"
+            files = files_beside(aside, lesson, student)  # now: the student's next file takes this one's place
+            when = time_in(files.get(TIMESTAMP, b"").decode())
+            name = f"inbox {student} {submission_digest(aside, lesson, student)}{f' {when}' if when else ''}"
             if name not in known:
-                files = files_beside(aside, lesson, student)  # now: the student's next file takes this one's place
-                arrived = time_in(files.get(TIMESTAMP, b"").decode()) or now_utc()
-                yield Delivered(lesson, student, name, arrived, partial(dict, files))
+                yield Delivered(lesson, student, name, when or now_utc(), partial(dict, files))
 
 
 @dataclass(frozen=True)
@@ -264,6 +281,7 @@ class Turn:
     # those that are never graded, each with the reason that its student reads
     left_out: tuple[tuple[Delivered, str], ...] = ()
     waiting: tuple[Delivered, ...] = ()  # those whose turn comes later
+    until: datetime | None = None  # when that of the first one comes, where there is a pause
 
 
 def counted(attempts: Sequence[Attempt]) -> list[Attempt]:
@@ -310,14 +328,15 @@ def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rule
     if not new:
         return Turn(None, left_out)
     pause = rules.pause_after(used)
-    ends = max([new[0].arrived, *(when + pause for when in done[-1:] if when <= new[-1].arrived + pause)])
+    began = [when for when in done[-1:] if when <= new[-1].arrived + pause]
+    ends = max([new[0].arrived, *(rules.pause_ends(when, used) for when in began)])
     *replaced, chosen = (each for each in new if each.arrived <= ends)
     within = duration(pause.total_seconds())
     why = f"You handed in again within {within} of an attempt: the last one of these is graded."
     left_out = (*left_out, *((each, why) for each in replaced))
     later = tuple(each for each in new if each.arrived > ends)
     if new[0].arrived < ends and now < ends:
-        return Turn(None, left_out, (chosen, *later))
+        return Turn(None, left_out, (chosen, *later), ends)
     return Turn(chosen, left_out, later)
 
 

@@ -231,7 +231,10 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         if handed_in is None:
             raise SubmissionError("there is no time in its name")
         if handed_in > max(now_utc(), changed_at(status)) + TOLERANCE:  # a clock that was set back is the system's
-            raise SubmissionError("its time is in the future, by the clock of the computer that it was handed in from")
+            why = (
+                "the clock of the computer that it was handed in from is fast, or c.Exchange.timezone there is not UTC"
+            )
+            raise SubmissionError(f"its time is in the future: {why}")
         return Delivery(folder, student, handed_in, changed_at(status), status.st_uid)
 
     def _is_of(self, owner: int, student: str) -> bool:

@@ -8,7 +8,7 @@ import pwd
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ..errors import SubmissionError, escaped
+from ..errors import SubmissionError, UnfinishedError, escaped
 from .plain_files import NAMELESS, FolderContent
 from .rules import EARLIEST, LATEST
 from .submissions import SECRET
@@ -58,10 +58,11 @@ def secret_in(found: FolderContent) -> bytes:
     """Return the secret that nbgrader has put beside a notebook.
 
     Raises:
-        SubmissionError: there is none that nbgrader can read: it would release nobody's feedback then.
+        UnfinishedError: there is none, which nbgrader writes last.
+        SubmissionError: nbgrader cannot read it: it would release nobody's feedback then.
     """
     if SECRET not in found.files:
-        raise SubmissionError(f"no {SECRET}: it was not handed in with the button Submit")
+        raise UnfinishedError(f"no {SECRET}: it was not handed in with the button Submit")
     secret = found.files[SECRET]
     if not secret.isascii() or not secret.strip():
         raise SubmissionError(f"{SECRET} is not nbgrader's")

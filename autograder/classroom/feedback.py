@@ -26,6 +26,7 @@ from .submissions import ODD_ID, SECRET, TIMESTAMP, files_beside, is_odd, refusa
 PAGE_MODE = 0o644  # whatever the teacher's umask is
 PAGE_SECONDS = 30.0  # a page takes one or two
 NO_PAGE = "It was graded, and no page could be made: "
+WAITS = "It was handed in, and is graded "
 STYLE = "<style>:root { color-scheme: light dark; } body { font: 16px/1.5 system-ui, sans-serif; }</style>"
 TOO_SLOW = f"the page takes longer than {PAGE_SECONDS:g} seconds to make: look at the notebook's text"
 
@@ -154,7 +155,7 @@ def write_notice(course: Course, lesson: Lesson, student: str, files: Mapping[st
 def notice_page(lesson: Lesson, why: str) -> str:
     """Return a page that says why there is no feedback."""
     head = f'<meta charset="utf-8"><title>{escape(lesson.name)}</title>{IN_HEAD}{STYLE}'
-    what = "" if why.startswith(NO_PAGE) else "An attempt was not graded. "
+    what = "" if why.startswith((NO_PAGE, WAITS)) else "An attempt was not graded. "
     words = escape(f"{what}{why[:1].upper()}{why[1:]}")
     return f'<!DOCTYPE html><html lang="en"><head>{head}</head><body><p>{words}</p></body></html>'
 

@@ -191,7 +191,8 @@ def attempt_in(config: Any, nb: Any, info: Any) -> tuple[Attempt | None, bool, l
     course = Course(Path(config.CourseDirectory.root))
     lesson, rules = course.lesson(info["assignment"]), rules_now(course, info["assignment"])
     attempts, best = read_attempts(course, lesson, info["student"], rules), rules.counts == BEST
-    own, words = about(attempts, nb.metadata.get(RECORD, {}).get("submission", ""), best)
+    apart = Path(config.CourseDirectory.autograded_directory) != course.autograded
+    own, words = about(attempts, nb.metadata.get(RECORD, {}).get("submission", ""), best, apart)
     return own, own is not None and own is counting(attempts, best), words
 
 

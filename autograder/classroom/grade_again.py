@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -13,24 +13,23 @@ from ..authoring.lesson_package import package_of
 from ..errors import CourseError
 from ..grading.grade import RECORD
 from ..paths import Course, Lesson
-from .attempts import USED, Attempt, counting, graded_attempts, points_in, read_attempts, write_attempts
+from .attempts import REFUSED, USED, Attempt, counting, graded_attempts, points_in, read_attempts, write_attempts
 from .deliveries import Delivered, Files
 from .exchange import CollectPlainFiles
 from .exchange_folders import WRITTEN, uid_of
 from .gradebook import open_gradebook, submission_scores, unknown_students
-from .rules import BEST, Rules, now_utc, rules_by_lesson
+from .rules import BEST, Rules, now_utc
 from .run import is_current
-from .submissions import TIMESTAMP, files_beside, submission_digest
+from .submissions import TIMESTAMP, files_beside, submission_digest, time_in
 from .writer import read_notebook_record
 
 EARLIER = "It was graded with an earlier version of the lesson."
 TINY = 1e-6  # points
 
 
-def extensions_for_nobody(course: Course) -> list[str]:
+def extensions_for_nobody(course: Course, rules: Iterable[Rules]) -> list[str]:
     """Return whose extension is nobody's: a name that is mistyped."""
-    found = rules_by_lesson(course, [lesson.name for lesson in course.lessons()]).values()
-    named = {student for rules in found for student in rules.extensions if uid_of(student) is None}
+    named = {student for each in rules for student in each.extensions if uid_of(student) is None}
     return unknown_students(course, named) if named else []
 
 
@@ -56,20 +55,35 @@ def graded_earlier(
         student = path.parent.name
         with suppress(OSError):  # whose notes cannot be read or written: `read_finished` has said so
             # what is not released yet is graded anyway, as what has just been handed in
-            released = [a for a in graded_attempts(read_attempts(course, lesson, student, rules)) if a.released]
+            noted = read_attempts(course, lesson, student, rules)
+            released = [a for a in graded_attempts(noted) if a.released]
             attempt = counting(released, rules.counts == BEST)
             if attempt is None:
                 continue
-            read: Callable[[], Files] = partial(files_beside, course, lesson, student)
+            read: Callable[[], Files] = partial(stored_files, course, exchange, lesson, student, attempt)
             stored = submission_digest(course, lesson, student)
-            if stored != attempt.submission and stored in {a.submission for a in released}:  # which counted before
+            others = {a.submission for a in noted if a.finished and a.status != REFUSED}
+            if stored in others - {attempt.submission, ""}:  # it counted before, or was left out, and is collected now
                 read = partial(files_again, exchange, lesson, attempt)
             elif changed and not is_as_recorded(course, lesson, student, attempt):
-                others = [replace(a, status=USED, note=EARLIER) for a in released if a is not attempt]
-                write_attempts(course, lesson, student, *others)
+                used = [replace(a, status=USED, note=EARLIER) for a in released if a is not attempt]
+                write_attempts(course, lesson, student, *used)
             elif student not in overdue or stored != attempt.submission:
                 continue
             yield Delivered(lesson, student, attempt.delivery, attempt.when or now_utc(), read)
+
+
+def stored_files(course: Course, exchange: CollectPlainFiles, lesson: Lesson, student: str, attempt: Attempt) -> Files:
+    """Return what is stored as an attempt's files: they may be those of another attempt with the same notebook."""
+    files = files_beside(course, lesson, student)
+    if not attempt.timed or time_in(files.get(TIMESTAMP, b"").decode()) == attempt.when:
+        return files
+    return files_again(exchange, lesson, attempt) or as_of(attempt, files)
+
+
+def as_of(attempt: Attempt, files: Files) -> Files:
+    """Return files with the time at which an attempt arrived, where that is known."""
+    return {**files, TIMESTAMP: attempt.when.strftime(WRITTEN).encode()} if attempt.when else files
 
 
 def files_again(exchange: CollectPlainFiles, lesson: Lesson, attempt: Attempt) -> Files:
@@ -78,7 +92,7 @@ def files_again(exchange: CollectPlainFiles, lesson: Lesson, attempt: Attempt) -
         for delivery in exchange.arrivals(lesson, [attempt.delivery], Counter())[0]:
             files = exchange.files_of(lesson, delivery)
             if attempt.when and sha256(files[lesson.notebook_name]).hexdigest() == attempt.submission:
-                return {**files, TIMESTAMP: attempt.when.strftime(WRITTEN).encode()}
+                return as_of(attempt, files)
     return {}
 
 

@@ -176,7 +176,7 @@ def read_folder(root: int, name: str, most: Mapping[str, int], owner: int) -> Fo
     Args:
         root: a descriptor of the folder that it is in.
         name: its name there.
-        most: how many bytes each file may have, by its name.
+        most: how many bytes each file may have, by its name; after one that is not there, no other is read.
         owner: the user id that each has to belong to.
 
     Raises:
@@ -187,10 +187,12 @@ def read_folder(root: int, name: str, most: Mapping[str, int], owner: int) -> Fo
     with open_folder(root, (name,)) as folder:
         status = os.fstat(folder)
         for file, size in most.items():
-            with suppress(FileNotFoundError):
+            try:
                 content = read_plain(folder, file, size, owner)
                 statuses[file] = os.stat(file, dir_fd=folder, follow_symlinks=False)
-                files[file] = content
+            except FileNotFoundError:
+                break
+            files[file] = content
         return FolderContent(status, files, statuses, listing(folder))
 
 

@@ -31,6 +31,7 @@ SECTION = "HandIn"
 EARLIEST, LATEST = datetime.datetime(1970, 1, 1), datetime.datetime(9000, 1, 1)
 FREE = 20  # attempts; after them, the pause doubles each time, so that nobody asks about hidden checks for ever
 GRACE = datetime.timedelta(minutes=1)  # after the due date: what arrived in time is copied by then
+END_OF_DAY = "23:59"  # when it is due where only a date is named
 UNITS = (("day", 86400), ("hour", 3600), ("minute", 60))
 
 
@@ -90,11 +91,19 @@ class Rules:
         more = min(max(attempts - FREE, 0), FREE)
         return datetime.timedelta(seconds=max(self.pause, min(more, 1)) * 2**more)
 
+    @property
+    def over(self) -> datetime.datetime:
+        """When it has been due for everybody, extensions included, and all that was in time is copied."""
+        return max([self.due, *self.extensions.values()]) + GRACE if self.due else LATEST
+
+    def pause_ends(self, began: datetime.datetime, attempts: int) -> datetime.datetime:
+        """Return when a pause ends that began after so many attempts; once all is over, it has not doubled."""
+        usual = began + datetime.timedelta(seconds=self.pause)
+        return min(began + self.pause_after(attempts), max(usual, self.over))
+
     def explains_hidden(self, now: datetime.datetime) -> bool:
         """Say whether feedback names hidden checks: nobody may be able to use what it says any more."""
-        dates = [self.due, *self.extensions.values()]
-        over = all(date is not None and date + GRACE < now for date in dates)
-        return over or self.hidden_checks == EXPLAINED
+        return self.over < now or self.hidden_checks == EXPLAINED
 
     def shown(self, moment: datetime.datetime) -> str:
         """Return a time, given in UTC, as people read it."""
@@ -126,9 +135,9 @@ def rules_now(course: Course, lesson: str) -> Rules:
     return rules_by_lesson(course, [lesson])[lesson]
 
 
-def rules_by_lesson(course: Course, lessons: Collection[str]) -> dict[str, Rules]:
-    """Return some lessons' rules as `rules_now` does, after one look into the gradebook."""
-    if not lessons:
+def rules_by_lesson(course: Course, lessons: Collection[str] | None = None) -> dict[str, Rules]:
+    """Return some lessons' rules, by default all lessons', as `rules_now` does, after one look into the gradebook."""
+    if lessons is not None and not lessons:
         return {}
     config = load_config(course.root)
     named, known = config.get(SECTION, {}).get("lessons", {}), {lesson.name for lesson in course.lessons()}
@@ -136,7 +145,7 @@ def rules_by_lesson(course: Course, lessons: Collection[str]) -> dict[str, Rules
         raise CourseError(f"{CONFIG_NAME}: c.{SECTION}.lessons has {', '.join(unknown)}, and no lesson has that name.")
     with as_course_error(), connect(config.CourseDirectory.db_url).connect() as connection:
         entered = due_dates(connection)
-    return {name: rules_of(config, name, entered) for name in lessons}
+    return {name: rules_of(config, name, entered) for name in (known if lessons is None else lessons)}
 
 
 def hand_in_settings(config: Config, lesson: str) -> HandIn:
@@ -164,12 +173,21 @@ def zone_named(name: str) -> ZoneInfo:
 def utc(text: str, zone: datetime.tzinfo, lesson: str) -> datetime.datetime:
     """Return a time that the configuration names. Raises CourseError where it names none."""
     try:
-        local = datetime.datetime.fromisoformat(text)
+        local = datetime.datetime.fromisoformat(f"{text} {END_OF_DAY}" if is_date(text) else text)
         aware = local if local.tzinfo else local.replace(tzinfo=zone)
         moment = aware.astimezone(datetime.UTC).replace(tzinfo=None)
     except (ValueError, OverflowError):
         raise CourseError(f"{CONFIG_NAME}: {text!r} is not a time for {lesson}, such as 2026-11-30 23:59.") from None
     return min(max(moment, EARLIEST), LATEST)
+
+
+def is_date(text: str) -> bool:
+    """Say whether a text is a date without a time of day."""
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def enter_due_date(gradebook: Gradebook, config: Config, lesson: str) -> None:

@@ -28,7 +28,8 @@ from ..errors import (
     LongRunError,
     NoSandboxError,
     SubmissionError,
-    UnansweredError,
+    UnfinishedError,
+    UnreleasedError,
     escaped,
     one_line,
 )
@@ -52,7 +53,7 @@ SHORT_SECONDS = 20.0  # of processor time: what needs more waits for all others,
 LONG_SECONDS = 60.0  # of grading and writing, lately: whatever comes from who has had more waits in the same way
 HALF_LIFE = 600.0  # seconds in which half of that is forgotten
 RETRY_SECONDS = 10.0  # between two tries to use the gradebook or the configuration, and the first two to grade
-AFTER_DUE_SECONDS = 30.0  # between two looks for lessons that became due
+AFTER_DUE_SECONDS = 30.0  # between two looks at due dates: who moves one, and what is due by now
 REST_SECONDS = 1.0  # without anything to do, after which memory that is free goes back to the system
 LONGEST_REST = 300.0  # of a student between two tries to grade, while the computer is at fault
 MOST_TRIES, MOST_FAULTS = 3, 15  # the second takes nearly an hour
@@ -100,7 +101,7 @@ class HandInService:
         # for when nobody waits, without its files, which would fill the memory: what takes long, what was graded before
         self._later: list[Work] = []
         self._tries, self._faults, self._rest_until = Counter[str](), Counter[str](), dict[str, float]()
-        self._config = load_config(course.root)  # the latest that was looked at
+        self._config, self._rules = load_config(course.root), rules_by_lesson(course)  # as they were at the latest look
         self._handed_in, self._began = Counter[LessonOfStudent](), dict[str, float]()
         self._had = dict[str, tuple[float, float]]()  # seconds of grading and writing, by student, and as of when
         self._looked_for_due = self._rests = 0.0
@@ -119,13 +120,13 @@ class HandInService:
 
     def regrade(self, changed: bool = True) -> None:
         """Begin to grade again what counts and has other points now: its lesson, if it can, or rules have changed."""
-        if unknown := extensions_for_nobody(self.course):
+        config, rules = load_config(self.course.root), rules_by_lesson(self.course)
+        if unknown := extensions_for_nobody(self.course, rules.values()):
             self._say(f"look at {CONFIG_NAME}: extensions for {', '.join(unknown)}, and nobody has that name yet")
-        config = load_config(self.course.root)
         for lesson in self.course.lessons():
             if any(self.course.attempts.glob(f"*/{lesson.name}.json")):
-                self._regrade(lesson, rules_now(self.course, lesson.name), changed)
-        self._config = config
+                self._regrade(lesson, rules[lesson.name], changed)
+        self._config, self._rules = config, rules
 
     def _regrade(self, lesson: Lesson, rules: Rules, changed: bool, student: str = "*") -> None:
         begun = {work.delivered.name for work in [*self._later, *self._running.values()]}
@@ -162,7 +163,8 @@ class HandInService:
         elif self._rests and time.monotonic() > self._rests:
             self._rests = 0.0
             gc.collect()
-            give_back_memory()
+            with suppress(AttributeError, OSError):  # the C library is one that cannot
+                ctypes.CDLL(None).malloc_trim(0)
 
     def look(self) -> None:
         """Note what has arrived, and copy it: what its student does to it from then on changes nothing."""
@@ -174,7 +176,8 @@ class HandInService:
                     self._known.add(delivered.name)
                     self._waiting.setdefault(who, []).append(delivered)
                 elif self._handed_in[who] == MOST_HANDED_IN + 1:
-                    self._say(f"{escaped(who[1])}  {who[0]}  handed in {MOST_HANDED_IN} times: the rest is not read")
+                    why = f"You have handed in {MOST_HANDED_IN} times: nothing more is read."
+                    self._writer.leave_out(delivered.lesson, delivered.student, [(delivered, why)])
         for waiting in self._waiting.values():
             for delivered in waiting:
                 delivered.copy()
@@ -269,9 +272,12 @@ class HandInService:
         turn = next_turn(self._waiting[who], self._writer.attempts_of(lesson, student), rules, now)
         if turn.left_out:
             self._writer.leave_out(lesson, student, turn.left_out)
+            self._regrade(lesson, rules, changed=False, student=student)  # somebody may have collected it meanwhile
         del self._waiting[who]
         if turn.waiting:
             self._waiting[who] = list(turn.waiting)
+        if turn.until:
+            self._writer.tell_to_wait(turn.waiting[0], turn.until, rules)
         return turn.chosen
 
     def _read(self, delivered: Delivered, rules: Rules) -> Work | None:
@@ -281,7 +287,7 @@ class HandInService:
         except SubmissionError as error:
             if time.monotonic() < delivered.seen + SETTLED_SECONDS:
                 self._wait_for(delivered)
-            elif isinstance(error, UnansweredError):
+            elif self._sources[0].expects(delivered.name, error):
                 self._look_later(delivered, error)
             else:
                 self._writer.refuse_unread(delivered, error)
@@ -289,11 +295,12 @@ class HandInService:
         others_first = self._had_lately(delivered.student) > LONG_SECONDS or self.begun.ended_one(delivered.name)
         return Work(delivered, files, rules, others_first)
 
-    def _look_later(self, delivered: Delivered, error: UnansweredError) -> None:
+    def _look_later(self, delivered: Delivered, error: SubmissionError) -> None:
         """Take what cannot be read now for something that has not arrived."""
         self._say(f"left out   {escaped(delivered.name)}: {error}. It is looked at again.")
         self._known.discard(delivered.name)
-        self._handed_in[delivered.lesson.name, delivered.student] -= 1
+        if not isinstance(error, UnfinishedError):  # its student can make as many of these as there is room for
+            self._handed_in[delivered.lesson.name, delivered.student] -= 1
         self._sources[0].wait_for([delivered.name])
 
     def _begin(self, work: Work) -> None:
@@ -323,7 +330,7 @@ class HandInService:
 
     def finish(self, seconds: float) -> None:
         """Write down what is graded and let its student have it; wait a little where nothing is graded yet."""
-        if self._explain_what_is_due():
+        if self._look_at_due_dates():
             seconds = 0.0
         if not self._running:
             time.sleep(seconds)
@@ -351,6 +358,8 @@ class HandInService:
             raise
         except LongRunError:
             self._later.append(replace(work, files={}, long=True))
+        except UnreleasedError as error:  # what came of it is written down, and stays
+            self._again(replace(work, again=True), error)
         except COMPUTERS_FAULT as error:
             if isinstance(error, OSError) and future.exception() is None and (away := no_room(error)):
                 raise away from error
@@ -374,20 +383,16 @@ class HandInService:
         self._say(f"{escaped(delivered.student)}  {delivered.lesson.name}  again in {rest:g} s: {why}")
         self._put_back(work)
 
-    def _explain_what_is_due(self) -> bool:
+    def _look_at_due_dates(self) -> bool:
         """Release one page that may explain hidden checks by now; say whether there was one.
 
-        Looks for such pages now and then, and at once again where there was one.
+        Looks now and then, and at once again where there was one. Formgrader moves dates without a new configuration.
         """
-        if not self._writer.withheld or time.monotonic() < self._looked_for_due + AFTER_DUE_SECONDS:
+        if time.monotonic() < self._looked_for_due + AFTER_DUE_SECONDS:
             return False
+        if rules_by_lesson(self.course) != self._rules:
+            self.regrade(changed=False)
         if self._writer.explain_one_that_is_due():
             return True
         self._looked_for_due = time.monotonic()
         return False
-
-
-def give_back_memory() -> None:
-    """Have memory that is free go back to the system, where the C library is one that can."""
-    with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)
