@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch._ops import OpOverloadPacket
 
 from ..errors import escaped
 from .ordinary import CALLED, DESCRIBING, KEPT_FOR_LATER, MODULES, READ, SETTABLE, Ordinary, is_plain_builtin
@@ -164,8 +165,12 @@ class Guard:
     def refuse(self, word: str) -> None:
         """Stop code, and keep the word for what it was about to do; what the author allows goes on."""
         if word not in self._known:
-            self.words.append(USES + word[:MOST_SHOWN])
+            self._note(USES + word[:MOST_SHOWN])
             raise NotOrdinaryError(word)
+
+    def _note(self, word: str) -> None:
+        if word not in self.words:
+            self.words.append(word)
 
     def one_type(self, value: Any) -> Any:
         """Return the class of all classes, for a call that asks for one object's class; anything else as it is seen."""
@@ -184,6 +189,9 @@ class Guard:
     def _from_module(self, module: types.ModuleType, name: str) -> Any:
         home = module.__name__
         value = getattr(module, name)
+        if f"{home}.{name}" in ("torch.ops", "torch.ops.aten") or type(value) is OpOverloadPacket:
+            self._note(f"{USES}torch.ops")  # it goes on: a record sees what these run, whatever it is
+            return self._keep(value)
         if not self._ordinary.name(home, name):
             self.refuse(f"{home}.{name}")
         if issubclass(type(value), CONTAINERS) and f"{home}.{name}" not in SETTABLE and home not in self._known:
@@ -196,7 +204,7 @@ class Guard:
     def _note_lessons(self, module: str, name: str, value: object) -> None:
         """Keep in mind which of the lesson's own functions code uses: an exercise may forbid it."""
         if module in self._lesson and isinstance(value, types.FunctionType | type):
-            self.words.append(f"{module}::{name}")
+            self._note(f"{module}::{name}")
 
     def _keep(self, value: Any) -> Any:
         self._granted[id(value)] = value
