@@ -24,7 +24,7 @@
 # | 12. NumPy and Keras | Does another library compute the same numbers? | 4 to 6 |
 # | 13. A GPT of your own | Can it write? | 8, 9 |
 #
-# The core is lessons 1 to 8. Plan about twenty-one hours with their exercises and questions, or eighteen if you read quickly, which is what the lessons' own times add up to; if you do not often read English, plan twenty-five. Sections and exercises that are called *optional* are not counted in these hours, nothing else depends on them, and these exercises carry no points. Exercises 9.4 and 11.3 are the hardest ones, so leave them for a second round if they hold you up.
+# The core is lessons 1 to 8. With their exercises and questions they take eighteen hours if you read quickly, which is what the lessons' own times add up to. Plan about twenty-four if you stop to think or do not often read English. Sections and exercises that are called *optional* are not counted in these hours, nothing else depends on them, and these exercises carry no points. Exercises 9.4 and 11.3 are the hardest ones, so leave them for a second round if they hold you up.
 #
 # Run the next cell to see how far you are. An exercise's points count once its checks pass here; a few hidden checks are added when the lesson is graded. `check` keeps your progress in `progress.json` beside this page and sends that file nowhere. On a hub whose teacher has a board, the cell says above the table what `check` tells it, and how to turn that off.
 

@@ -382,6 +382,6 @@ def test_code_that_is_kept_for_later_is_noted_until_the_values_are_packed(
     ran: set[str] = set()
     for name in checks:
         request = {"exercise": "stable_softmax", "name": name, "seed": 1, "sources": (), "record": True}
-        outcome = unpack_outcome(server.run_check(SimpleNamespace(user_ns=names), request, NOBODY))
+        outcome = unpack_outcome(server.run_check(SimpleNamespace(user_ns=names, guard=None), request, NOBODY))
         ran |= set(outcome.ran) if isinstance(outcome, Returned) else set()
     assert outside({AFTERWARD} & ran, key.known("stable_softmax", 1)) == "code_afterward"

@@ -49,7 +49,7 @@ def test_the_hours_of_the_core_are_those_of_its_lessons(page: str) -> None:
     core = [lesson for lesson in find_course().lessons() if 1 <= int(lesson.name[:2]) <= 8]
     minutes = [minutes_of(read_lesson(lesson), lesson) for lesson in core]
     hours = {16: "sixteen", 17: "seventeen", 18: "eighteen"}[round(sum(minutes) / 60)]
-    assert f"or {hours} if you read quickly" in (ROOT / page).read_text()
+    assert f"{hours} hours if you read quickly" in (ROOT / page).read_text()
 
 
 def test_what_decides_about_a_change_runs_the_commands_that_the_readme_names() -> None:

@@ -174,12 +174,6 @@ def test_an_exercise_that_was_not_touched_is_not_started() -> None:
     assert (verdict.started, verdict.points) == (False, 0)
 
 
-def test_a_student_with_two_mistakes_is_told_of_one() -> None:
-    outcomes = [Returned(RIGHT.mT.clone()), Returned(RIGHT * 7)]
-    verdict = judge("task", [target(), target("two")], outcomes, MESSAGES)
-    assert verdict.failure.mistake == "sideways"
-
-
 def test_grading_and_the_desk_have_one_strictness() -> None:
     for size, right in ((1e-6, True), (1e-2, False)):
         nearly = Returned(RIGHT + size)

@@ -91,7 +91,7 @@ def test_killed_at_any_moment_the_next_one_goes_on(
     killed_at(classroom, moment)
     monkeypatch.chdir(classroom.root)
     with ThreadPoolExecutor(1) as pool:
-        service = Running(classroom, pool)
+        service = Running(classroom, pool, exchange, {})
         service.run()
         before = rows(classroom)
         assert [(a.status, a.released, a.points) for a in service.attempts(student)] == [(GRADED, "open", full)]

@@ -113,7 +113,7 @@ def test_what_an_author_declares_to_make_no_difference_is_left_out() -> None:
         ("2 * x + 1e-9", []),
         ("2.1 * x", ["fails numbers at home", "fails numbers when graded with seed 1"]),
         ("torch.cdist(x, 0 * x[:1]) * 0 + 2 * x", ["raises a question: it ran aten::_cdist_forward"]),
-        ("getattr(x, 'a' + 'dd')(x)", ["raises a question: its code uses `getattr`"]),
+        ("eval('x + x')", ["raises a question: its code uses eval"]),
     ],
 )
 def test_a_right_answer_that_is_refused_or_asked_about_is_named(body: str, told: list[str]) -> None:

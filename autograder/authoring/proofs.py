@@ -107,10 +107,10 @@ def honest_answers_pass(key: AnswerKey, variants: Sequence[Mutant], seeds: Itera
         guard.trust(key.reference.values())
         with running_lesson(key.source.modules, key.source.folder), suppress(NotOrdinaryError):
             exec(compile(mediated(parse(variant.source)), "variant", "exec", dont_inherit=True), names)
-        for problem in refusals(key, variant.exercise, names[variant.exercise], graded):
-            yield f"{variant.exercise}: the right answer {variant.name} {problem}"
-        if word := word_in(guard.words):
-            yield f"{variant.exercise}: the right answer {variant.name} raises a question: its code uses {word}"
+        problems = [*refusals(key, variant.exercise, names[variant.exercise], graded)]
+        if word := word_in(guard.words):  # where it was stopped, it also fails
+            problems = [f"raises a question: its code uses {word}"]
+        yield from (f"{variant.exercise}: the right answer {variant.name} {problem}" for problem in problems)
 
 
 def refusals(key: AnswerKey, exercise: str, work: Any, seeds: Iterable[int]) -> Iterator[str]:

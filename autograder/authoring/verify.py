@@ -36,7 +36,7 @@ SEEDS = range(1, 21)
 STOPPED, PYTORCHS = "SubmissionStopped", "use PyTorch's function there"  # by a limit of the sandbox, which names it
 HEADING = re.compile(r"^#+ .*$", re.M)
 OPTIONAL = "(optional, without points)"
-FORBIDS = re.compile(r"not allowed|not PyTorch's|without PyTorch|write it yourself|alone\b", re.I)
+FORBIDS = re.compile(r"not allowed|may not use|not PyTorch's|without PyTorch|write it yourself|alone\b", re.I)
 ATTENTION, JACOBIAN, NUMPY_ALONE = "attention", "Jacobian", "NumPy alone"
 SAID_AS = {  # the word that a text uses for what a shortcut names
     "scaled_dot_product_attention": ATTENTION,

@@ -3,7 +3,7 @@
 #
 # After this lesson you will be able to follow the PyTorch in lesson 1, and you will know how the exercises here work: a check, a hint, a repair. You need Python, and should have seen a matrix product. About 60 minutes.
 #
-# The times that the lessons give are meant for someone who reads quickly. If you stop to think, or do not often read English, it is normal to need a third or a half more.
+# The times that the lessons give are meant for someone who reads quickly. If you stop to think, or do not often read English, it is normal to need a third more.
 #
 # ## The idea
 #

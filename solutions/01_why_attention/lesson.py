@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 1. Why attention?
 #
-# After this lesson you can say why a network that reads the whole text before it writes has trouble with long texts. You can also build a lookup that can be trained, and see what attention looks at while it translates. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes, and 35 more for the optional section at the end, in which you build attention as it was first published in 2014.
+# After this lesson you can say how long a text one vector can carry, and what to do about it. You can also build a lookup that can be trained, and see what attention looks at while it translates. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes, and 35 more for the optional section at the end, in which you build attention as it was first published in 2014.
 #
 # ## The idea
 #
-# A chat program writes its answer one word at a time. Before each word it looks back at everything that has been said, your question as well as the answer so far, and decides which parts matter for the next word. This step is called *attention*. It was invented in 2014 for translation, in programs that you can rebuild in ten minutes. By lesson 5 you will have written the function that today's language models call in every layer, by lesson 8 the block that they are stacked from, and in lesson 13 a small model that writes on your own computer.
+# A chat program writes its answer one word at a time. Before each word it looks back at everything that has been said, your question as well as the answer so far, and decides which parts matter for the next word. This step is called *attention*. It was invented in 2014 for translation, in programs so small that you can train them again in seconds. By lesson 5 you will have written the function that today's language models call in every layer, by lesson 8 the block that they are stacked from, and in lesson 13 a small model that writes on your own computer.
 #
 # We begin with the problem that attention was invented for. Let us take the easiest translation there is: repeating what has been read. The "words" are random numbers below 12.
 
@@ -403,7 +403,7 @@ half @ torch.tensor([[2.0, 0], [0, 2]]), half @ torch.tensor([[1.0, 1], [1, 1]])
 # | bottleneck | one state for everything that was read | the longer the text, the harder to learn |
 # | attention | all states, mixed by how well they fit now | a different context at every step |
 # | soft lookup | softmax of scores, times values | like a dictionary, but with a gradient |
-# | additive score (optional) | $v \cdot \tanh(W_q q + W_k k)$ | a learned comparison; without tanh the query cancels |
+# | additive score (optional) | $v \cdot \tanh(W_q q + W_k k)$ | a learned comparison |
 #
 # %%
 recap()

@@ -407,7 +407,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
 # %% [markdown]
 # ### The whole sentence
 #
-# Back to the cat, which of all six words has the highest score for *sat*. Now let the two nouns change places: *the mat sat on the cat*. **Predict.** Which word gets most of the weight of *sat* now?
+# Back to the whole sentence. Of its six words, *cat* has the highest score for *sat*. Now let the two nouns change places: *the mat sat on the cat*. **Predict.** Which word gets most of the weight of *sat* now?
 
 # %%
 predict("in 'the mat sat on the cat', 'sat' looks at", options=("mat", "cat", "both"))

@@ -685,7 +685,7 @@ figures.responses(cases, tables, "An output responds only if it mixes what diffe
 #
 # ### Exercise 3.5: the response to the query (optional, without points)
 #
-# Compute this table from the weights, for any number of queries at once. The rules are those of exercise 3.3: no derivatives from PyTorch (`jacobian`, `jacrev`, `grad` and the like) or from small differences, no second `softmax`, and no complex numbers. To test your function, compute the weights of each of the `cases` above with a scale of 1, and compare with `tables`.
+# Compute this table from the weights, for any number of queries at once. As in exercise 3.3, you may not use PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like), a second `softmax`, or complex numbers. To test your function, compute the weights of each of the `cases` above with a scale of 1, and compare with `tables`.
 
 # %% hints query_jacobian [markdown]
 # For one query the answer is a table with a row for each entry of the output and a column for each entry of the query. Which of the two terms of the formula is a product of two means?

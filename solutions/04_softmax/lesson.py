@@ -177,7 +177,7 @@ half / 0.0001, (half / 0.0001).softmax(dim=-1)
 #
 # ### Exercise 4.2: temperature
 #
-# Write softmax with a temperature, for scores in any precision, the row above included. Raise a `ValueError` that says so for a temperature of 0, which would divide by zero, and for a negative one, which would reverse the order of the keys. You may use PyTorch's softmax. Where a program offers "temperature 0", it picks the largest score without any softmax.
+# Write softmax with a temperature. It has to work in every precision, also for the row above in float16. For a temperature of 0, which would divide by zero, and for a negative one, which would reverse the order of the keys, raise a `ValueError` whose message names the temperature. You may use PyTorch's softmax. Where a program offers "temperature 0", it picks the largest score without any softmax.
 
 # %% hints temperature_softmax [markdown]
 # A high temperature should even out the weights. If T is large, should the differences between scores become larger or smaller before softmax?
@@ -385,7 +385,7 @@ q @ q, (q / 8) @ q
 recap()
 
 # %% [markdown]
-# Your first two predictions were about a shift and a factor. A shift changes nothing, and that is why it can prevent overflow. A factor does change the weights, as a temperature does. The next two ended in `nan`, each time because something infinite had appeared one step earlier than the step that you would have repaired.
+# Your first two predictions were about a shift and a factor. A shift changes nothing, and that is why it can prevent overflow. A factor does change the weights, as a temperature does. The next two ended in `nan`, each time because an infinity had arisen one step before the `nan`, so that the earlier step is the one to repair.
 #
 # ## Questions
 #

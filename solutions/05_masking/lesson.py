@@ -391,7 +391,7 @@ plot.click_mask(
 )
 
 # %% [markdown]
-# Older code writes −1,000,000,000 instead of −∞, and you saw that softmax turns three such scores into one third each. That avoids the `nan` and puts something worse in its place: the query now looks at all the hidden keys equally. Padding enters the output, and nothing warns you.
+# Older code writes −1,000,000,000 instead of −∞, and you saw that softmax turns three such scores into one third each. In a row in which every key is hidden, that avoids the `nan` and puts something worse in its place: the query now looks at all the hidden keys equally. Padding enters the output, and nothing warns you.
 #
 # In these lessons a query that may look at nothing gives weight to nothing. Its output is 0, and no hidden key can influence any result. PyTorch's function follows this convention in the version that this course uses, while earlier versions returned `nan`:
 

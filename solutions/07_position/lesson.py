@@ -445,7 +445,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# Head 1 has spent half of its weight by distance 2, head 2 by distance 9, and head 3 only by distance 14, hardly less than the 15 of a head without a bias. The fourth head, with a slope of 1/256, would be closer still to that.
+# Head 1 has spent half of its weight by distance 2, head 2 by distance 8 to 9, and head 3 only by distance 14, hardly less than the 15 of a head without a bias. The fourth head, with a slope of 1/256, would be closer still to that.
 #
 # ### Longer than in training
 #

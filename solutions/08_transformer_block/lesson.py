@@ -54,7 +54,7 @@ predict(
 figures.encoder_and_decoder()
 
 # %% [markdown]
-# The *encoder* on the left reads the whole input. The *decoder* on the right writes one character after another, and looks at what the encoder has made of the input. Each side first turns its characters into vectors and adds a learned vector for each place, which will do here because the lengths, 18 and 10, never change. Then comes a *block*, which takes a sequence of vectors and returns a sequence of the same shape, so that blocks can be stacked. Ours has one on each side, where real models have dozens.
+# The *encoder* on the left reads the whole input. The *decoder* on the right writes one character after another, and looks at what the encoder has made of the input. Each side first turns its characters into vectors and adds a learned vector for each place, which will do here because the lengths, 18 and 10, never change. Then comes a *block*, which takes a sequence of vectors and returns a sequence of the same shape, so that blocks can be stacked. Ours has one on each side, where the original has six on each side and large models today have dozens.
 #
 # Models built from such blocks form three families. An encoder alone, such as BERT, reads a text and returns one vector per token, which can be used to classify or to search. A decoder alone, such as GPT, continues a text; you will build one in lesson 13. The pair above is the original design, still in use where one sequence becomes another, in translation or in the transcription of speech. All three are made of the same block. What is inside it?
 #
@@ -224,7 +224,7 @@ figures.decoder_block()
 #
 # The query of the cross-attention is the normalized stream. Its keys are the memory, and values follow the keys unless you say otherwise.
 #
-# There are two masks for two attentions. One speaks about positions that have been written, the other about positions that were read. A causal mask has no business in the memory.
+# There are two masks for two attentions. One speaks about positions that have been written, the other about positions that were read. The memory needs no causal mask.
 
 
 # %% exercise DecoderBlock
@@ -566,7 +566,7 @@ for name, number in zip(stack.BROKEN, (1, 3, 0, 2), strict=True):
 #
 # **B** stops at 1.46, and you can find this number on paper. Where the loss expects logits it gets probabilities, at best 1 for the right digit and 0 for the nine others. The best that a second softmax can make of them is $e / (e + 9) = 0.232$, and $-\ln 0.232 = 1.46$. So this model has learned everything that there is to learn. It gets all digits of a new batch right, as the next cell shows.
 #
-# **C** moves all of its parameters and cannot even learn one batch, so a look at the learning rate is due. **D** learns a little, with the 6 tensors that do move. The other 24 belong to the new blocks, which the optimizer has never heard of.
+# **C** moves all of its parameters and cannot even learn one batch, so try another learning rate. **D** learns a little, with the 6 tensors that do move. The other 24 belong to the new blocks, which the optimizer has never heard of.
 
 # %% measured
 program = stack.softmax_twice()

@@ -151,7 +151,7 @@ for name, size in (
     print(f"{name}: {size / 1e9:5.1f} GB")
 
 # %% [markdown]
-# The first row is a table that exists only while the whole text is read at once, since a single new token needs one row of it. The second must be kept for as long as the text goes on, once for each user of the model. The rest of the lesson avoids the first and most of the second.
+# The first row is a table that exists only while the whole text is read at once, since a single new token needs one row of it. The second must be kept for as long as the text goes on, once for each user of the model. The rest of the lesson shows how to do without the table, and how to make the cache smaller.
 #
 # ### Exercise 10.2: keep keys and values
 #
