@@ -10,11 +10,12 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from .guard import CASE, EACH, GET, GRANT, HELD, HINT, IMPORT, OWNER, REFUSE, SEEN, TYPE
+from .guard import ABOUT, BASE, CASE, EACH, GET, GRANT, HELD, HINT, IMPORT, OWNER, REFUSE, SEEN, TYPE
 from .ordinary import CALLED, DESCRIBING, READ
 from .syntax import bound_at
 
 ABOUT_CLASSES = ("isinstance", "issubclass")
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def mediated(tree: ast.Module) -> Any:
@@ -52,30 +53,31 @@ class Mediation(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """Guard what a call gives. `type` may be asked for one object's class, and stand for all classes in a test."""
-        name = getattr(node.func, "id", "")
-        plain = len(node.args) == 1 and not isinstance(node.args[0], ast.Starred) and not node.keywords
-        if name == "type" and plain:
-            node.func, node.args = asked(TYPE, node.func), [self.visit(node.args[0])]
-        elif name in ABOUT_CLASSES and len(node.args) == 2:
-            node.func, node.args = self.visit(node.func), [self.visit(node.args[0]), self._class(node.args[1])]
+        name, given = getattr(node.func, "id", ""), list(node.args)
+        plain = not node.keywords and not any(isinstance(each, ast.Starred) for each in given)
+        if name == "type" and plain and len(given) == 1:
+            node.func, node.args = asked(TYPE, node.func), [self.visit(given[0])]
+        elif name in ABOUT_CLASSES and plain and len(given) == 2 and is_type(given[1]):
+            return ast.copy_location(asked(SEEN, asked(ABOUT, *map(self.visit, (node.func, given[0])), given[1])), node)
         else:
             self.generic_visit(node)
-        for given in (each for each in node.args if isinstance(each, ast.Starred)):
-            given.value = asked(EACH, given.value)
+        for star in (each for each in node.args if isinstance(each, ast.Starred)):
+            star.value = asked(EACH, star.value)
         return ast.copy_location(asked(SEEN, node), node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        """Guard what is compared; `type` may be."""
-        node.left, node.comparators = self._class(node.left), [self._class(each) for each in node.comparators]
+        """Guard what is compared, and what that gives; `type` may stand beside `is`, which calls nothing."""
+        if not all(isinstance(each, ast.Is | ast.IsNot) for each in node.ops):
+            return self._sent(node)
+        left, *others = (
+            asked(TYPE, each) if is_type(each) else self.visit(each) for each in (node.left, *node.comparators)
+        )
+        node.left, node.comparators = left, others
         return node
-
-    def _class(self, node: ast.expr) -> ast.expr:
-        return asked(TYPE, node) if getattr(node, "id", "") == "type" else self.visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         """Guard an item that is read. `type[X]` is a hint."""
-        is_hint = getattr(node.value, "id", "") == "type"
-        node.value, node.slice = asked(HINT, node.value) if is_hint else self.visit(node.value), self.visit(node.slice)
+        node.value, node.slice = self._hint(node.value), self.visit(node.slice)
         return ast.copy_location(asked(SEEN, node), node) if isinstance(node.ctx, ast.Load) else node
 
     def _sent(self, node: ast.expr) -> ast.expr:
@@ -83,6 +85,14 @@ class Mediation(ast.NodeTransformer):
         return ast.copy_location(asked(SEEN, node), node)
 
     visit_Yield = visit_YieldFrom = visit_Await = _sent  # noqa: N815 (what `ast` calls)
+    visit_BinOp = visit_UnaryOp = _sent  # noqa: N815 (which call methods)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AugAssign:
+        """Guard what is changed in place. Of an object, it is an attribute that is read, too."""
+        self.generic_visit(node)
+        if isinstance(node.target, ast.Attribute):
+            node.target.value.args.append(ast.Constant(True))  # type: ignore[attr-defined]
+        return node
 
     def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
         """Ask before modules are imported."""
@@ -90,7 +100,7 @@ class Mediation(ast.NodeTransformer):
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt | list[ast.stmt]:
         """Ask before names are imported from a module; what they stand for may be used from then on."""
-        if node.module == "__future__":
+        if node.module == "__future__" and not node.level:
             self._hints_run = self._hints_run and all(alias.name != "annotations" for alias in node.names)
             return node
         module = ast.Constant("." * node.level + (node.module or ""))
@@ -102,11 +112,13 @@ class Mediation(ast.NodeTransformer):
         """Guard a class; its special methods have to be ordinary ones."""
         strange = [name for part in statements_of(node) for name in bound_at(part) if is_special(name)]
         strange += ["metaclass" for each in node.keywords if each.arg in ("metaclass", None)]  # it chooses the names
+        strange += ["metaclass" for each in node.bases if isinstance(each, ast.Starred)]
         self._classes.append(node.name)
         node.body = [each for statement in node.body for each in in_list(self.visit(statement))]
         self._classes.pop()
         for field in ("bases", "keywords", "decorator_list", "type_params"):
             setattr(node, field, [self.visit(each) for each in getattr(node, field, [])])
+        node.bases = [asked(BASE, each) for each in node.bases]
         return [*(self._statement(node, REFUSE, ast.Constant(name)) for name in strange[:1]), node]
 
     def visit_Match(self, node: ast.Match) -> Any:
@@ -155,14 +167,17 @@ class Mediation(ast.NodeTransformer):
 
     def _annotated(self, node: Any) -> Any:
         if node.annotation and self._hints_run:
-            node.annotation = self._class(node.annotation)
+            node.annotation = self._hint(node.annotation)
         return node
+
+    def _hint(self, node: ast.expr) -> ast.expr:
+        return asked(HINT, node) if is_type(node) else self.visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Guard a function, and what it is said to return where that runs."""
         hint, node.returns = node.returns, None
         self.generic_visit(node)
-        node.returns = self._class(hint) if hint and self._hints_run else hint
+        node.returns = self._hint(hint) if hint and self._hints_run else hint
         return node
 
     visit_AsyncFunctionDef: Any = visit_FunctionDef  # noqa: N815 (what `ast` calls)
@@ -188,6 +203,11 @@ def refused(name: str, node: ast.expr) -> ast.expr:
     return ast.copy_location(asked(REFUSE, ast.Constant(name)), node)
 
 
+def is_type(node: ast.expr) -> bool:
+    """Say whether an expression is the bare name `type`."""
+    return isinstance(node, ast.Name) and node.id == "type"
+
+
 def is_reserved(name: str) -> bool:
     """Say whether a bare name is the interpreter's own, such as `__builtins__`."""
     return name.startswith("__") and name.endswith("__") and name not in DESCRIBING | CALLED | {"__class__"}
@@ -200,14 +220,14 @@ def is_special(name: str) -> bool:
 
 
 def statements_of(kind: ast.ClassDef) -> list[ast.AST]:
-    """Return all that a class's body binds by itself, at any depth but in functions."""
+    """Return all that a class's body binds by itself, at any depth but in the bodies of functions and classes."""
     waiting: list[ast.AST] = list(kind.body)
     found = []
     while waiting:
         part = waiting.pop()
         found.append(part)
-        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            waiting += ast.iter_child_nodes(part)
+        within = in_list(part.body) if isinstance(part, SCOPES) else []
+        waiting += (each for each in ast.iter_child_nodes(part) if each not in within)
     return found
 
 
