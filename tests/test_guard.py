@@ -356,6 +356,8 @@ def test_what_a_lessons_module_imports_is_what_it_is_elsewhere() -> None:
         ("class A: __neg__ = held.copy\nclass B: __lt__ = held.pop\n(B() < 0).f_globals", "frame"),
         ("import functools\n[*map(functools.wraps, held)]", "frame"),
         ("[find] = map(staticmethod, find)\nfind('__globals__')", "operator.attrgetter"),
+        ("import functools\n[find] = map(functools.cache, find)\nfind('__globals__')", "operator.attrgetter"),
+        ("[find] = map(classmethod, find)\nfind", "operator.attrgetter"),
     ],
 )
 def test_what_lies_in_a_list_is_looked_at_before_anything_is_done_with_it(cell: str, word: str) -> None:
