@@ -27,7 +27,10 @@ OF_TORCH = (
 CONTAINERS = (dict, list, set)
 TAKEN_WHOLE = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple, torch.Size)  # by patterns
 AROUND_OTHERS = {  # call something, each with the name of what that is; `map` makes them where nobody looks
-    functools.partial: "func", types.GenericAlias: "__origin__", staticmethod: "__func__", classmethod: "__func__",
+    functools.partial: "func",
+    types.GenericAlias: "__origin__",
+    staticmethod: "__func__",
+    classmethod: "__func__",
     functools._lru_cache_wrapper: "__wrapped__",
 }
 HOOKS = frozenset(

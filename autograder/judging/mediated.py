@@ -15,6 +15,7 @@ from .ordinary import CALLED, DESCRIBING, READ
 from .syntax import bound_at
 
 ABOUT_CLASSES = ("isinstance", "issubclass")
+OPERATORS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.NamedExpr)
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -45,7 +46,7 @@ class Mediation(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         """Guard an attribute that is read, or the owner of one that is set or deleted."""
-        owner, name = self.visit(node.value), ast.Constant(self._mangled(node.attr))
+        owner, name = self._given(node.value), ast.Constant(self._mangled(node.attr))
         if isinstance(node.ctx, ast.Load):
             return ast.copy_location(asked(GET, owner, name), node)
         node.value = ast.copy_location(asked(OWNER, owner, name), node)
@@ -60,19 +61,17 @@ class Mediation(ast.NodeTransformer):
         elif name in ABOUT_CLASSES and plain and len(given) == 2 and is_type(given[1]):
             return ast.copy_location(asked(SEEN, asked(ABOUT, *map(self.visit, (node.func, given[0])), given[1])), node)
         else:
-            self.generic_visit(node)
+            node.func, node.args = self._given(node.func), [self._given(each) for each in given]
+            node.keywords = [ast.keyword(each.arg, self._given(each.value)) for each in node.keywords]
         for star in (each for each in node.args if isinstance(each, ast.Starred)):
             star.value = asked(EACH, star.value)
         return ast.copy_location(asked(SEEN, node), node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        """Guard what is compared, and what that gives; `type` may stand beside `is`, which calls nothing."""
-        if not all(isinstance(each, ast.Is | ast.IsNot) for each in node.ops):
-            return self._sent(node)
-        left, *others = (
-            asked(TYPE, each) if is_type(each) else self.visit(each) for each in (node.left, *node.comparators)
-        )
-        node.left, node.comparators = left, others
+        """Guard what is compared; `type` may stand beside `is`, which calls nothing."""
+        same = all(isinstance(each, ast.Is | ast.IsNot) for each in node.ops)
+        parts = (node.left, *node.comparators)
+        node.left, *node.comparators = (asked(TYPE, e) if same and is_type(e) else self.visit(e) for e in parts)
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
@@ -85,7 +84,11 @@ class Mediation(ast.NodeTransformer):
         return ast.copy_location(asked(SEEN, node), node)
 
     visit_Yield = visit_YieldFrom = visit_Await = _sent  # noqa: N815 (what `ast` calls)
-    visit_BinOp = visit_UnaryOp = _sent  # noqa: N815 (which call methods)
+
+    def _given(self, node: ast.expr) -> ast.expr:
+        """Guard what is called, given or looked into without a name; what an operator gives may be anything."""
+        guarded = self.visit(node)
+        return asked(SEEN, guarded) if isinstance(node, OPERATORS) else guarded
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AugAssign:
         """Guard what is changed in place. Of an object, it is an attribute that is read, too."""
@@ -116,9 +119,9 @@ class Mediation(ast.NodeTransformer):
         self._classes.append(node.name)
         node.body = [each for statement in node.body for each in in_list(self.visit(statement))]
         self._classes.pop()
-        for field in ("bases", "keywords", "decorator_list", "type_params"):
+        node.bases = [asked(BASE, self._given(each)) for each in node.bases]
+        for field in ("keywords", "decorator_list", "type_params"):
             setattr(node, field, [self.visit(each) for each in getattr(node, field, [])])
-        node.bases = [asked(BASE, each) for each in node.bases]
         return [*(self._statement(node, REFUSE, ast.Constant(name)) for name in strange[:1]), node]
 
     def visit_Match(self, node: ast.Match) -> Any:
