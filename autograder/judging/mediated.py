@@ -19,8 +19,12 @@ OPERATORS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Nam
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
-def mediated(tree: ast.Module) -> Any:
+def mediated(tree: ast.Module, *, hints_run: bool = True) -> Any:
     """Return a module's code with its values guarded. The tree is changed.
+
+    Args:
+        tree: the code.
+        hints_run: annotations are expressions that run; no earlier cell has made texts of them.
 
     Raises:
         RecursionError: it is nested too deeply.
@@ -28,15 +32,19 @@ def mediated(tree: ast.Module) -> Any:
     if any(name == "__builtins__" for part in ast.walk(tree) for name in bound_at(part)):  # by which stars are imported
         tree.body = [ast.Expr(asked(REFUSE, ast.Constant("__builtins__")))]
         return ast.fix_missing_locations(tree)
-    return ast.fix_missing_locations(Mediation().visit(tree))
+    return ast.fix_missing_locations(Mediation(hints_run).visit(tree))
 
 
 class Mediation(ast.NodeTransformer):
-    """Wraps what gives a value in calls of the guard."""
+    """Wraps what gives a value in calls of the guard.
 
-    def __init__(self) -> None:
+    Args:
+        hints_run: annotations are expressions that run.
+    """
+
+    def __init__(self, hints_run: bool) -> None:
         self._classes: list[str] = []
-        self._hints_run = True
+        self._hints_run = hints_run
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         """Guard what a name stands for."""
