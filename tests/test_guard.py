@@ -208,6 +208,7 @@ def test_a_way_round_stops_an_exercises_code(code: str, word: str) -> None:
         ("class attend:\n    __torch_function__ = print", "__torch_function__"),
         ("def attend(q):\n    match nn.Linear(1, 1):\n        case nn.Linear(a): return a", "case"),
         ("def attend(q):\n    match q:\n        case object(__class__=c): return c", "__class__"),
+        ("class M(nn.Module): __match_args__ = '_modules',\nmatch M():\n    case M(found): found.clear()", "case"),
         ("def attend(q):\n    try: eval('1')\n    except Exception: return q.exp()", "eval"),
         (
             "from collections.abc import Iterator\ndef attend(q): return Iterator.register(float)",

@@ -182,7 +182,9 @@ class Guard:
         """Return a class in a pattern. Where that has items or names, it reads attributes without asking."""
         # other classes of classes take objects of any class for one of theirs
         usual = type(kind).__instancecheck__ is type.__instancecheck__  # type: ignore[comparison-overlap]
-        if (items and kind not in TAKEN_WHOLE) or (named and not (usual and self._is_own(kind))):
+        names = getattr(kind, "__match_args__", ()) if items else ()  # of the items
+        own = usual and self._is_own(kind) and not any(map(str.startswith, names, "_" * len(names)))
+        if not own and (named or (items and kind not in TAKEN_WHOLE)):
             self.refuse("case")
         return self.seen(kind)
 
