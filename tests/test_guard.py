@@ -110,6 +110,7 @@ def stopped(*cells: str, known: tuple[str, ...] = ()) -> str:
         ("torch.jit.script(print)", "torch.jit"),
         ("torch.hub.load(q)", "torch.hub"),
         ("torch.load('a', weights_only=False)", "torch.load"),
+        ("torch.frombuffer(b'ab', dtype=torch.uint8).fill_(0)", "torch.frombuffer"),
         ("torch.get_device_module('cpu')", "torch.get_device_module"),
         ("torch.ThroughputBenchmark(q)", "torch.ThroughputBenchmark"),
         ("torch.DisableTorchFunction()", "torch.DisableTorchFunction"),

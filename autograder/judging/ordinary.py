@@ -57,9 +57,9 @@ enum.property functools.singledispatch functools.singledispatchmethod functools.
 inspect.signature matplotlib.backends matplotlib.sphinxext matplotlib.testing numpy.info numpy.load
 numpy.test operator.attrgetter operator.call operator.methodcaller pandas.eval pandas.read_pickle PIL.ImageMath
 sklearn.utils string.Formatter timeit.repeat timeit.timeit torch.autograd.graph torch.autograd.profiler_util
-torch.cuda.CUDAPluggableAllocator torch.load torch.random typing.evaluate_forward_ref typing.get_origin
+torch.cuda.CUDAPluggableAllocator torch.frombuffer torch.load torch.random typing.evaluate_forward_ref typing.get_origin
 typing.get_type_hints unittest.mock
-""")  # in those modules, what finds or runs something that a text names, knows how inputs were drawn, or keeps hooks
+""")  # what finds or runs something that a text names, knows how inputs were drawn, keeps hooks, or changes bytes
 LEADING = listed("""
 asyncio autograder builtins concurrent ctypes gc importlib inspect joblib multiprocessing os pickle subprocess sys
 threading torch
