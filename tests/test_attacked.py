@@ -3,6 +3,7 @@
 import io
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from autograder.classroom.archives import MOST_FILES, CollectionReport, read_zip
 from autograder.grading.outputs import clean_outputs
 from autograder.grading.sandbox.codec import LONGEST_NAME, MOST_ENTRIES, pack_outcome, unpack_outcome
 from autograder.grading.sandbox.monitor import threads_of
+from autograder.grading.sandbox.not_graded import open_by_name
 from autograder.judging import fingerprint
 from autograder.judging.fingerprint import USUAL_ENTRIES, kept_vectors, vectors
 from autograder.judging.operators import AND_MORE, MOST_NAMES, recording
@@ -91,6 +93,21 @@ def test_what_a_large_answer_of_another_check_hides_is_explained(key) -> None:
 def test_no_value_stops_the_judge(package, value: str) -> None:
     source = f"def attend(query, key, value):\n    return {value}, {value}"
     assert "attend" in record_of(handed_in(package, {"attend": source}))["verdicts"]
+
+
+def test_a_record_that_does_not_arrive_whole_says_so() -> None:
+    sent = Returned(1, ran=(*map(str, range(MOST_NAMES - 1)), "heads::mine", "uses::eval"))
+    came = unpack_outcome(pack_outcome(sent))
+    assert isinstance(came, Returned)
+    assert len(came.ran) == MOST_NAMES
+    assert AND_MORE in came.ran
+
+
+@pytest.mark.parametrize("options", [{"opener": lambda *_: 0}, {}])
+def test_no_file_is_opened_by_a_number_that_an_opener_gives(options: dict[str, Any]) -> None:
+    by_place = () if options else ("r", -1, None, None, None, True, lambda *_: 0)
+    with pytest.raises(TypeError, match="by its name"):
+        open_by_name("a file", *by_place, **options)
 
 
 def test_a_full_record_is_odd() -> None:

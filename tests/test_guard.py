@@ -4,8 +4,10 @@ import ast
 import contextlib
 import inspect
 import io
+import operator
 import sys
 import types
+import typing
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,11 @@ GIVEN = "import math\nimport torch\nimport torch.nn.functional as F\nfrom torch 
 FAILED = (
     "def attend(q):\n    try: 1 / 0\n    except Exception as error:\n        match error.__traceback__:\n            "
 )
+SHAPED = """
+import typing
+@typing.runtime_checkable
+class T(typing.Protocol): pass
+"""
 EQUAL = """
 class A:
     def __eq__(self, other): other['$0'] = print
@@ -103,6 +110,7 @@ def stopped(*cells: str, known: tuple[str, ...] = ()) -> str:
         ("torch.jit.script(print)", "torch.jit"),
         ("torch.hub.load(q)", "torch.hub"),
         ("torch.load('a', weights_only=False)", "torch.load"),
+        ("torch.frombuffer(b'ab', dtype=torch.uint8).fill_(0)", "torch.frombuffer"),
         ("torch.get_device_module('cpu')", "torch.get_device_module"),
         ("torch.ThroughputBenchmark(q)", "torch.ThroughputBenchmark"),
         ("torch.DisableTorchFunction()", "torch.DisableTorchFunction"),
@@ -167,7 +175,27 @@ def test_a_way_round_stops_an_exercises_code(code: str, word: str) -> None:
         ("import enum\ndef attend(q): return enum.pickle_by_enum_name(q, 2)", "enum.pickle_by_enum_name"),
         ("import copy\ncopy.dispatch_table[int] = print", "copy.dispatch_table"),
         ("import warnings\ndef attend(q): return warnings.filters", "warnings.filters"),
-        ("import enum\nE = enum.Enum('E', {'__array_interface__': {}})\nE", "E"),
+        ("import enum\nE = enum.Enum('E', {'__array_interface__': {}})\nE", "__array_interface__"),
+        ("import enum\nE = enum.Enum('torch', {'__torch_function__': print})\nE", "__torch_function__"),
+        ("import enum\nE = enum.Enum('E', {'__torch_function__': print}, module='checks')\nE", "checks.E"),
+        ("import enum\nE = enum.Enum('E', {'A': 1, '__prepare__': print})\nclass B(E.A): eval('1')", "__prepare__"),
+        (
+            "class attend(nn.ModuleDict({'__mro_entries__': nn.Identity()})): pass",
+            "torch.nn.modules.container.ModuleDict",
+        ),
+        ("class attend(*[int]): pass", "metaclass"),
+        ("class attend:\n    def f(self, x=(__torch_function__ := print)): pass", "__torch_function__"),
+        ("class K: pass\ndef attend(q): return isinstance(q, K, key=eval)", "eval"),
+        ("def isinstance(*a): return [*map(staticmethod, a[1:])]\nONE = isinstance(1, type)", "type"),
+        ("kinds = []\nclass A: __eq__ = kinds.append\nA() == type", "type"),
+        ("import functools\ndef f(q): pass\nfunctools.wraps(f)(nn.Linear)", "torch.nn.modules.linear.Linear"),
+        ("class S(super): pass\nclass M(nn.Module): pass\nS(M, M())._compiled_call_impl", "_compiled_call_impl"),
+        (
+            "class A: __ror__ = [].append\ndef attend(q):\n    try: 1 / 0\n"
+            "    except Exception as error: error.__traceback__.tb_frame |= A()",
+            "frame",
+        ),
+        (f"{SHAPED}{FAILED}case T(tb_frame=T(f_globals=found)): found['$0'] = print", "case"),
         ("from torch import onnx", "torch.onnx"),
         ("from torch._decomp import decompositions", "torch._decomp"),
         ("import functools as f\ndef attend(q): return f.update_wrapper(q, q)", "functools.update_wrapper"),
@@ -181,6 +209,7 @@ def test_a_way_round_stops_an_exercises_code(code: str, word: str) -> None:
         ("class attend:\n    __torch_function__ = print", "__torch_function__"),
         ("def attend(q):\n    match nn.Linear(1, 1):\n        case nn.Linear(a): return a", "case"),
         ("def attend(q):\n    match q:\n        case object(__class__=c): return c", "__class__"),
+        ("class M(nn.Module): __match_args__ = '_modules',\nmatch M():\n    case M(found): found.clear()", "case"),
         ("def attend(q):\n    try: eval('1')\n    except Exception: return q.exp()", "eval"),
         (
             "from collections.abc import Iterator\ndef attend(q): return Iterator.register(float)",
@@ -234,7 +263,7 @@ def test_a_way_round_stops_an_exercises_code(code: str, word: str) -> None:
         (
             "import typing, operator\ndef attend(q):\n    of_type = map(typing.get_origin, [typing.Type[int]])\n"
             "    return [*map(operator.getitem, of_type, [int])][0]('X', (), {})",
-            "type",
+            "typing.get_origin",
         ),
         ("from collections import UserString", "collections.UserString"),
         ("import random\nfound = {'f': random}\ndef attend(q): return found['f']._inst", "random._inst"),
@@ -317,6 +346,51 @@ def test_what_a_lessons_module_imports_is_what_it_is_elsewhere() -> None:
     assert notebook.run("import heads\ndef attend(q): return heads.torch.exp(heads.other(q))") == ""
     with pytest.raises(NotOrdinaryError, match=r"^threading$"):
         notebook.run("heads.threading")
+
+
+@pytest.mark.parametrize(
+    ("cell", "word"),
+    [
+        ("[*map(getattr, held, ['f_globals'])]", "frame"),
+        ("[*map(setattr, held, ['f_trace'], [print])]", "frame"),
+        ("[*map('{0.f_lineno}'.format, held)]", "frame"),
+        ("class A: __add__ = held.pop\n(A() + 0).f_globals", "frame"),
+        ("class A: __add__ = held.pop\n(0 or A() + 0).f_globals", "frame"),
+        ("class A: __add__ = held.pop\n(x := A() + 0).f_trace = print", "frame"),
+        ("class A: __add__ = held.pop\n(A() + 0 if 1 else 0)(1)", "frame"),
+        ("class A: __add__ = held.pop\nprint(end=A() + 0)", "frame"),
+        ("class A: __neg__ = held.copy\nclass B: __lt__ = held.pop\n(B() < 0).f_globals", "frame"),
+        ("import functools\n[*map(functools.wraps, held)]", "frame"),
+        ("[find] = map(staticmethod, find)\nfind('__globals__')", "operator.attrgetter"),
+        ("import functools\n[find] = map(functools.cache, find)\nfind('__globals__')", "operator.attrgetter"),
+        ("[find] = map(classmethod, find)\nfind", "operator.attrgetter"),
+    ],
+)
+def test_what_lies_in_a_list_is_looked_at_before_anything_is_done_with_it(cell: str, word: str) -> None:
+    notebook = Notebook()
+    notebook.names |= {"held": [sys._getframe()], "find": [operator.attrgetter]}
+    with pytest.raises(NotOrdinaryError, match=f"^{word}$"):
+        notebook.run(cell)
+
+
+def test_what_wraps_a_function_gets_what_python_gives_it_and_no_more() -> None:
+    notebook = Notebook()
+    notebook.run("import functools\nclass Box: pass\nbox = Box()\nfunctools.wraps(torch)(box)")
+    assert "exp" not in vars(notebook.names["box"])
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        notebook.run("def attend(q): return q\nfunctools.wraps(attend)(box, assigned=['__globals__'])")
+
+
+def test_a_hint_of_all_classes_hands_out_none_that_makes_classes() -> None:
+    notebook = Notebook()
+    notebook.run("class Box:\n    kind: type\nhints = vars(Box)['__annotations__']")
+    assert notebook.names["hints"] == {"kind": typing.Type}  # noqa: UP006
+
+
+def test_hints_are_guarded_where_an_import_of_that_name_is_no_statement_about_the_future() -> None:
+    """Python 3.13 takes it for an ordinary import."""
+    tree = mediated(ast.parse("from .__future__ import annotations\ndef attend(q: int): return q"))
+    assert "$0(int)" in ast.unparse(tree)
 
 
 def test_names_are_found_and_changed_through_the_guard() -> None:

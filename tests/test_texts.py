@@ -2,11 +2,13 @@
 
 import collections
 import dataclasses
+import inspect
 import sys
 import typing
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -78,6 +80,25 @@ def test_no_dataclass_is_made_of_a_field_whose_name_is_code() -> None:
     dataclasses.fields(First)[0].name = "a: print(1)"
     with pytest.raises(TypeError, match="is no name"):
         make(type("Third", (First,), {}), **options)
+
+
+def test_no_dataclass_is_made_of_a_hint_or_a_field_that_writes_code() -> None:
+    said: list[int] = []
+
+    class Renamed(dataclasses.Field):  # type: ignore[type-arg]
+        name = property(lambda self: "a: said.append(1)", lambda self, name: None)
+
+    plain: Any = dataclasses.field(init=False, repr=False, compare=False)
+    make = partial(texts.process_class, texts.PROCESS_CLASS)
+    options = dict.fromkeys(inspect.signature(texts.PROCESS_CLASS).parameters, False)
+    del options["cls"]
+    names = {"__annotations__": {"a": int, "b: said.append(1)": int}, "b: said.append(1)": plain}
+    values = (getattr(plain, name) for name in inspect.signature(dataclasses.Field).parameters)
+    field = {"__annotations__": {"a": int}, "a": Renamed(*values)}
+    for bad in (names, field, {"__annotations__": collections.OrderedDict(a=int)}):
+        with pytest.raises(TypeError, match="is no name"):
+            make(type("Third", (), bad), **{**options, "init": True})
+    assert said == []
 
 
 def test_a_module_of_ours_takes_a_new_module_and_nothing_else() -> None:

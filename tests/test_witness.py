@@ -1,7 +1,11 @@
 """Points for an exercise that forbids something depend on what it runs by itself, not on what other cells do."""
 
+from __future__ import annotations
+
 import ast
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import nbformat
 import pytest
@@ -10,6 +14,7 @@ from autograder.authoring.lesson_package import package_of
 from autograder.authoring.sample_submissions import submission
 from autograder.grading.repair import repair_submission
 from autograder.grading.sandbox import SandboxSession
+from autograder.grading.sandbox.shell import GradingShell
 from autograder.grading.witness import Witness, above_check, part_of
 from autograder.judging.syntax import Code, reachable, wanted_by
 from autograder.paths import find_course
@@ -139,7 +144,7 @@ def test_of_a_cell_runs_what_the_exercise_leads_to() -> None:
     part = part_of(cell, {id(node) for node in reachable(["", cell], "attend")})
     kept = [ast.unparse(node).partition("\n")[0] for node in ast.parse(part).body]
     assert kept == ["from __future__ import annotations", "import math", "TINY = 1e-09", "def attend(q):"]
-    assert part_of(cell, set()) == ""
+    assert part_of(cell, set()) == "from __future__ import annotations"
 
 
 @pytest.mark.parametrize(
@@ -155,6 +160,16 @@ def test_a_call_runs_that_gives_a_name_its_value(setting: str, using: str) -> No
 def test_a_function_that_is_called_top_has_names_of_its_own() -> None:
     """Python's own module for symbols takes a function of this name for the module."""
     assert wanted_by(ast.parse("def top(x, dim): return x.amax(dim) * TWO").body[0]) == {"TWO"}
+
+
+def test_hints_that_an_earlier_cell_has_made_texts_of_stay_as_they_are() -> None:
+    cells = [Code("from __future__ import annotations\nimport math"), Code("class attend:\n    kind: type")]
+    reached = {id(node) for node in reachable(["", *cells], "attend")}
+    assert part_of(cells[0], reached) == "from __future__ import annotations"
+    for flags, shown in ((0, "$7"), (annotations.compiler_flag, "kind: type")):
+        shell: Any = SimpleNamespace(guarded=True, compile=SimpleNamespace(flags=flags))
+        code = GradingShell.transform_ast(shell, ast.parse(cells[1]))
+        assert shown in ast.unparse(code)
 
 
 def test_a_star_runs_where_it_may_bring_a_name() -> None:

@@ -108,14 +108,14 @@ def run_alone(session: SandboxSession, exercise: str, cells: Collection[Cell], g
 
 
 def part_of(source: Code, reached: Collection[int]) -> str:
-    """Return those of a cell's statements that are reached, as a cell; '' where none is.
+    """Return those of a cell's statements that are reached or change how later ones are compiled; '' where none is.
 
     Args:
         source: the cell.
         reached: by their identities.
     """
     nodes = [node for node, _ in source.binding if id(node) in reached or is_from_the_future(node)]
-    return "\n".join(map(as_read, nodes)) if any(id(node) in reached for node in nodes) else ""
+    return "\n".join(map(as_read, nodes))
 
 
 def as_read(node: ast.stmt) -> str:

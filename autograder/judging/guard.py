@@ -16,45 +16,44 @@ import typing
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-import numpy as np
 import torch
 from torch._ops import OpOverloadPacket
 
 from ..errors import escaped
-from .ordinary import CALLED, DESCRIBING, KEPT_FOR_LATER, MODULES, READ, SETTABLE, Ordinary, is_plain_builtin
+from .kinds import (
+    ABOVE,
+    AROUND_OTHERS,
+    BASES,
+    CONTAINERS,
+    FIELDS,
+    HOOKS,
+    INNER,
+    LINE,
+    METHODS,
+    MODULE,
+    NAMES,
+    OF_C,
+    OF_CLASSES,
+    OF_TORCH,
+    PLAIN,
+    TAKEN_WHOLE,
+    callable_of,
+    line_of,
+    word_of,
+    words_in,
+)
+from .ordinary import CALLED, DESCRIBING, KEPT_FOR_LATER, MODULES, READ, RUN_TEXTS, SETTABLE, Ordinary, is_plain_builtin
 from .stand_ins import Fields, Held, Text, plain_text, without_guard
 from .values import Outcome, Raised
 from .vocabulary import is_usual_part
 
-SEEN, GET, OWNER, IMPORT, GRANT, REFUSE, TYPE, HINT, EACH, CASE, HELD = WORDS = [f"${n}" for n in range(11)]
+SEEN, GET, OWNER, IMPORT, GRANT, REFUSE, TYPE, HINT, EACH, CASE, HELD, ABOUT, BASE = WORDS = [
+    f"${n}" for n in range(13)
+]
 USES = "uses::"  # before a word in a record
 STOPPED = "NotOrdinary"  # what a check raises, as a record says it, where nothing came back
 MOST_SHOWN = 80  # characters of a word
-PLAIN = (
-    *(types.NoneType, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, range, slice),
-    *(torch.Tensor, torch.nn.Parameter, torch.Size, torch.dtype, torch.device, np.ndarray),
-    *(types.GeneratorType, types.UnionType),
-)
-INNER = (types.CodeType, types.FrameType, types.ModuleType)
-OF_C = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType)
-METHODS = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
-OF_CLASSES = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
-FIELDS = (types.GetSetDescriptorType, types.MemberDescriptorType)
-OF_TORCH = (
-    *("torch._C", "torch.return_types", "torch.utils.data", "torch.utils.hooks"),
-    *("torch.backends", "torch.cuda", "torch.amp", "torch.nn.utils.parametrize"),
-)
-CONTAINERS = (dict, list, set)
-TAKEN_WHOLE = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple, torch.Size)  # by patterns
-AROUND_OTHERS = (functools.partial, types.GenericAlias)  # call something; `map` makes them where nobody looks
-HOOKS = frozenset(
-    {
-        *("__torch_function__", "__torch_dispatch__", "__array_interface__", "__array_struct__", "__array__"),
-        *("__cuda_array_interface__", "__dlpack__", "__getattr__", "__getattribute__", "__reduce__", "__reduce_ex__"),
-    }
-)
 CHECKS = ("checks", "hidden", "reference")  # modules that call what students write, and hand them functions
-MODULE, LINE, NAMES = (vars(type)[name].__get__ for name in ("__module__", "__mro__", "__dict__"))
 
 
 class NotOrdinaryError(RuntimeError):
@@ -84,7 +83,8 @@ class Guard:
         given = (*PLAIN, torch.Tensor.__base__, *usual, *self._instead.values())
         self._granted: dict[int, object] = {id(each): each for each in given}
         words = (self.seen, self.get, self.owner, self.import_, self.grant, self.refuse)
-        names.update(zip(WORDS, (*words, self.one_type, self.hint, self.each, self.case, Held), strict=True))
+        more = (self.one_type, self.hint, self.each, self.case, Held, self.about, self.base)
+        names.update(zip(WORDS, (*words, *more), strict=True))
 
     def seen(self, value: Any) -> Any:
         """Return a value that code gets, or what stands in its place."""
@@ -97,7 +97,7 @@ class Guard:
             return self._from_module(owner, name)
         fits = (name.startswith("_") or name in KEPT_FOR_LATER) and self._private(owner, name)
         value = getattr(owner, name)
-        myself = owner.__self__ if type(owner) is super else owner  # type: ignore[attr-defined]
+        myself = ABOVE(owner) if issubclass(type(owner), super) else owner
         bound = type(value) in METHODS and value.__self__ is myself
         if name in ("format", "format_map") and bound and isinstance(myself, str):
             return getattr(Text(myself, self), name)
@@ -109,9 +109,11 @@ class Guard:
         """Return what a call is given by a star: it would be called with it before any name stands for it."""
         return [self.seen(value) for value in values]
 
-    def owner(self, owner: Any, name: str) -> Any:
-        """Return an object of which an attribute is to be set or deleted."""
+    def owner(self, owner: Any, name: str, read: bool = False) -> Any:
+        """Return an object of which an attribute is to be set or deleted, or changed in place: then it is read, too."""
         kind = type(owner)
+        if read and not self._is_own(owner):
+            self.get(owner, name)
         if issubclass(kind, types.ModuleType):
             word = f"{owner.__name__}.{name}"
             if word not in SETTABLE:
@@ -178,9 +180,24 @@ class Guard:
 
     def case(self, kind: Any, *, items: bool, named: bool) -> Any:
         """Return a class in a pattern. Where that has items or names, it reads attributes without asking."""
-        if (items and kind not in TAKEN_WHOLE) or (named and not self._is_own(kind)):
+        # other classes of classes take objects of any class for one of theirs
+        usual = type(kind).__instancecheck__ is type.__instancecheck__  # type: ignore[comparison-overlap]
+        names = getattr(kind, "__match_args__", ()) if items else ()  # of the items
+        own = usual and self._is_own(kind) and not any(map(str.startswith, names, "_" * len(names)))
+        if not own and (named or (items and kind not in TAKEN_WHOLE)):
             self.refuse("case")
         return self.seen(kind)
+
+    def about(self, function: Any, value: Any, kind: Any) -> Any:
+        """Return whether an object is a class; another function of the name `isinstance` gets `type` as it is seen."""
+        return function(value, kind if function is isinstance or function is issubclass else self.seen(kind))
+
+    def base(self, value: Any) -> Any:
+        """Return what a class is made from. Any other object than a class may choose the class's names."""
+        kind = type(value)
+        if not issubclass(kind, type) and MODULE(kind) not in ("typing", "types") and id(value) not in map(id, BASES):
+            self.refuse(word_of(value))
+        return value
 
     def hint(self, value: Any) -> Any:
         """Return what stands for the class of all classes in `type[X]`, and makes none; anything else as it is seen."""
@@ -217,7 +234,7 @@ class Guard:
         if id(value) in self._granted or self._is_own(value):
             return value
         if kind in AROUND_OTHERS:
-            self.seen(value.func if kind is functools.partial else value.__origin__)
+            self.seen(getattr(value, AROUND_OTHERS[kind]))
             return value
         if issubclass(kind, types.ModuleType):
             if not self._ordinary.module(value.__name__):
@@ -234,9 +251,13 @@ class Guard:
         if kind is types.MethodType:
             return self._is_own(value.__func__)
         if issubclass(kind, type):
-            if MODULE(value) == self._home and not HOOKS.isdisjoint(NAMES(value)):
-                self.refuse(word_of(value))  # made of texts that name what libraries look for
-            return bool(MODULE(value) == self._home)
+            if MODULE(value) != self._home:
+                return False
+            if hooks := HOOKS.intersection(NAMES(value)):  # made of texts that name what libraries look for
+                self.refuse(min(hooks))
+            if issubclass(value, type):
+                self.refuse("metaclass")
+            return True
         if self._is_own(kind):
             self._plain[id(kind)] = kind
             return True
@@ -255,7 +276,8 @@ class Guard:
         owner = getattr(value, "__self__", None) if kind in OF_C else None
         if owner is not None and not issubclass(type(owner), types.ModuleType):
             return self._is_public(value) and self._may_have(owner)
-        return str(value.__module__) in self._lesson or self._is_at_home(value)
+        hooked = issubclass(kind, type) and not HOOKS.isdisjoint(NAMES(value))  # whatever a class says of itself
+        return (str(value.__module__) in self._lesson and not hooked) or self._is_at_home(value)
 
     def _is_at_home(self, value: Any) -> bool:
         """Say whether something is what its module and its name say, and whether that is ordinary."""
@@ -290,6 +312,7 @@ class Guard:
         else:
             usual = package in ("builtins", "io", "autograder") or self._ordinary.package(package)
             fits = usual or any(id(each) in self._granted for each in LINE(kind) if MODULE(each) != "builtins")
+            fits = fits and f"{home}.{kind.__name__}" not in RUN_TEXTS - self._known
         if fits:
             self._plain[id(kind)] = kind
         return fits
@@ -327,7 +350,7 @@ class Guard:
 
         def getattr_(owner: Any, name: str, *default: Any) -> Any:
             try:
-                return self.get(owner, plain_text(name))
+                return self.get(self.seen(owner), plain_text(name))
             except AttributeError:
                 if default:
                     return self.seen(default[0])
@@ -337,17 +360,22 @@ class Guard:
         yield setattr, self._set
         yield str.format, lambda text, *given, **named: Text(text, self).format(*given, **named)
         yield str.format_map, lambda text, names: Text(text, self).format_map(names)
-        yield delattr, lambda owner, name: delattr(self.owner(owner, plain_text(name)), name)
+        yield delattr, lambda owner, name: delattr(self.owner(self.seen(owner), plain_text(name)), name)
         yield globals, lambda: without_guard(self._names)
         yield locals, lambda: without_guard(sys._getframe(1).f_locals)
         yield vars, lambda *owner: self._vars(*owner) if owner else without_guard(sys._getframe(1).f_locals)
-        yield functools.wraps, lambda wrapped: self._keep(functools.wraps(wrapped))
+        yield functools.wraps, lambda wrapped: self._keep(functools.partial(self._wrap, self.seen(wrapped)))
         yield functools.total_ordering, lambda kind: functools.total_ordering(self._own_class(kind))
-        yield functools.lru_cache, lambda *given, **named: self._keep(functools.lru_cache(*given, **named))
+        yield functools.lru_cache, lambda *given, **named: self._keep(functools.lru_cache(*self.each(given), **named))
         yield dataclasses.dataclass, self._dataclass
 
     def _set(self, owner: Any, name: Any, value: Any) -> None:
-        setattr(self.owner(owner, plain_text(name)), name, value)
+        setattr(self.owner(self.seen(owner), plain_text(name)), name, value)
+
+    def _wrap(self, wrapped: Any, wrapper: Any) -> Any:
+        if not (self._is_own(wrapper) or self._is_own(getattr(wrapper, "__wrapped__", None))):
+            self.refuse(word_of(wrapper))
+        return functools.update_wrapper(wrapper, wrapped, updated=("__dict__",) if self._is_own(wrapped) else ())
 
     def _vars(self, owner: Any) -> Any:
         if not self._is_own(owner):
@@ -373,32 +401,3 @@ def word_in(record: Iterable[str]) -> str:
     """Return the first word of a record for what a guard has stopped, as a line shows it, or ''."""
     words = (word.removeprefix(USES) for word in record if word.startswith(USES))
     return escaped(next(words, ""))[:MOST_SHOWN]
-
-
-def callable_of(kind: type) -> bool:
-    """Say whether this is the class of functions or methods."""
-    return kind in (types.FunctionType, types.MethodType, *OF_C, *OF_CLASSES, *FIELDS)
-
-
-def line_of(owner: Any) -> Any:
-    """Return the classes in which an object's names are looked for."""
-    if type(owner) is super:
-        first, kind = (vars(super)[name].__get__(owner) for name in ("__thisclass__", "__self_class__"))
-        line = LINE(kind)
-        return line[line.index(first) + 1 :]
-    return (*LINE(owner), *LINE(type(owner))) if issubclass(type(owner), type) else LINE(type(owner))
-
-
-@functools.lru_cache(maxsize=1000)
-def words_in(kind: type) -> frozenset[str]:
-    """Return the names and texts that a class's own methods use, by which they would set a field of an object."""
-    codes = [each.__code__ for each in NAMES(kind).values() if type(each) is types.FunctionType]
-    return frozenset(word for code in codes for word in (*code.co_names, *code.co_consts) if type(word) is str)
-
-
-def word_of(value: Any) -> str:
-    """Return a few words for a function, a class, or an object's class."""
-    named = value if callable_of(type(value)) or issubclass(type(value), type) else type(value)
-    name = str(getattr(named, "__qualname__", "") or getattr(named, "__name__", ""))
-    module = str(getattr(named, "__module__", "") or "")
-    return name if module in ("", "builtins", "__main__") else f"{module}.{name}"

@@ -10,15 +10,21 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from .guard import CASE, EACH, GET, GRANT, HELD, HINT, IMPORT, OWNER, REFUSE, SEEN, TYPE
+from .guard import ABOUT, BASE, CASE, EACH, GET, GRANT, HELD, HINT, IMPORT, OWNER, REFUSE, SEEN, TYPE
 from .ordinary import CALLED, DESCRIBING, READ
 from .syntax import bound_at
 
 ABOUT_CLASSES = ("isinstance", "issubclass")
+OPERATORS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.NamedExpr)
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
-def mediated(tree: ast.Module) -> Any:
+def mediated(tree: ast.Module, *, hints_run: bool = True) -> Any:
     """Return a module's code with its values guarded. The tree is changed.
+
+    Args:
+        tree: the code.
+        hints_run: annotations are expressions that run; no earlier cell has made texts of them.
 
     Raises:
         RecursionError: it is nested too deeply.
@@ -26,15 +32,19 @@ def mediated(tree: ast.Module) -> Any:
     if any(name == "__builtins__" for part in ast.walk(tree) for name in bound_at(part)):  # by which stars are imported
         tree.body = [ast.Expr(asked(REFUSE, ast.Constant("__builtins__")))]
         return ast.fix_missing_locations(tree)
-    return ast.fix_missing_locations(Mediation().visit(tree))
+    return ast.fix_missing_locations(Mediation(hints_run).visit(tree))
 
 
 class Mediation(ast.NodeTransformer):
-    """Wraps what gives a value in calls of the guard."""
+    """Wraps what gives a value in calls of the guard.
 
-    def __init__(self) -> None:
+    Args:
+        hints_run: annotations are expressions that run.
+    """
+
+    def __init__(self, hints_run: bool) -> None:
         self._classes: list[str] = []
-        self._hints_run = True
+        self._hints_run = hints_run
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         """Guard what a name stands for."""
@@ -44,7 +54,7 @@ class Mediation(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         """Guard an attribute that is read, or the owner of one that is set or deleted."""
-        owner, name = self.visit(node.value), ast.Constant(self._mangled(node.attr))
+        owner, name = self._given(node.value), ast.Constant(self._mangled(node.attr))
         if isinstance(node.ctx, ast.Load):
             return ast.copy_location(asked(GET, owner, name), node)
         node.value = ast.copy_location(asked(OWNER, owner, name), node)
@@ -52,30 +62,29 @@ class Mediation(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """Guard what a call gives. `type` may be asked for one object's class, and stand for all classes in a test."""
-        name = getattr(node.func, "id", "")
-        plain = len(node.args) == 1 and not isinstance(node.args[0], ast.Starred) and not node.keywords
-        if name == "type" and plain:
-            node.func, node.args = asked(TYPE, node.func), [self.visit(node.args[0])]
-        elif name in ABOUT_CLASSES and len(node.args) == 2:
-            node.func, node.args = self.visit(node.func), [self.visit(node.args[0]), self._class(node.args[1])]
+        name, given = getattr(node.func, "id", ""), list(node.args)
+        plain = not node.keywords and not any(isinstance(each, ast.Starred) for each in given)
+        if name == "type" and plain and len(given) == 1:
+            node.func, node.args = asked(TYPE, node.func), [self.visit(given[0])]
+        elif name in ABOUT_CLASSES and plain and len(given) == 2 and is_type(given[1]):
+            return ast.copy_location(asked(SEEN, asked(ABOUT, *map(self.visit, (node.func, given[0])), given[1])), node)
         else:
-            self.generic_visit(node)
-        for given in (each for each in node.args if isinstance(each, ast.Starred)):
-            given.value = asked(EACH, given.value)
+            node.func, node.args = self._given(node.func), [self._given(each) for each in given]
+            node.keywords = [ast.keyword(each.arg, self._given(each.value)) for each in node.keywords]
+        for star in (each for each in node.args if isinstance(each, ast.Starred)):
+            star.value = asked(EACH, star.value)
         return ast.copy_location(asked(SEEN, node), node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        """Guard what is compared; `type` may be."""
-        node.left, node.comparators = self._class(node.left), [self._class(each) for each in node.comparators]
+        """Guard what is compared; `type` may stand beside `is`, which calls nothing."""
+        same = all(isinstance(each, ast.Is | ast.IsNot) for each in node.ops)
+        parts = (node.left, *node.comparators)
+        node.left, *node.comparators = (asked(TYPE, e) if same and is_type(e) else self.visit(e) for e in parts)
         return node
-
-    def _class(self, node: ast.expr) -> ast.expr:
-        return asked(TYPE, node) if getattr(node, "id", "") == "type" else self.visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         """Guard an item that is read. `type[X]` is a hint."""
-        is_hint = getattr(node.value, "id", "") == "type"
-        node.value, node.slice = asked(HINT, node.value) if is_hint else self.visit(node.value), self.visit(node.slice)
+        node.value, node.slice = self._hint(node.value), self.visit(node.slice)
         return ast.copy_location(asked(SEEN, node), node) if isinstance(node.ctx, ast.Load) else node
 
     def _sent(self, node: ast.expr) -> ast.expr:
@@ -84,13 +93,25 @@ class Mediation(ast.NodeTransformer):
 
     visit_Yield = visit_YieldFrom = visit_Await = _sent  # noqa: N815 (what `ast` calls)
 
+    def _given(self, node: ast.expr) -> ast.expr:
+        """Guard what is called, given or looked into without a name; what an operator gives may be anything."""
+        guarded = self.visit(node)
+        return asked(SEEN, guarded) if isinstance(node, OPERATORS) else guarded
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AugAssign:
+        """Guard what is changed in place. Of an object, it is an attribute that is read, too."""
+        self.generic_visit(node)
+        if isinstance(node.target, ast.Attribute):
+            node.target.value.args.append(ast.Constant(True))  # type: ignore[attr-defined]
+        return node
+
     def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
         """Ask before modules are imported."""
         return [*(self._statement(node, IMPORT, ast.Constant(alias.name)) for alias in node.names), node]
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt | list[ast.stmt]:
         """Ask before names are imported from a module; what they stand for may be used from then on."""
-        if node.module == "__future__":
+        if node.module == "__future__" and not node.level:
             self._hints_run = self._hints_run and all(alias.name != "annotations" for alias in node.names)
             return node
         module = ast.Constant("." * node.level + (node.module or ""))
@@ -102,10 +123,12 @@ class Mediation(ast.NodeTransformer):
         """Guard a class; its special methods have to be ordinary ones."""
         strange = [name for part in statements_of(node) for name in bound_at(part) if is_special(name)]
         strange += ["metaclass" for each in node.keywords if each.arg in ("metaclass", None)]  # it chooses the names
+        strange += ["metaclass" for each in node.bases if isinstance(each, ast.Starred)]
         self._classes.append(node.name)
         node.body = [each for statement in node.body for each in in_list(self.visit(statement))]
         self._classes.pop()
-        for field in ("bases", "keywords", "decorator_list", "type_params"):
+        node.bases = [asked(BASE, self._given(each)) for each in node.bases]
+        for field in ("keywords", "decorator_list", "type_params"):
             setattr(node, field, [self.visit(each) for each in getattr(node, field, [])])
         return [*(self._statement(node, REFUSE, ast.Constant(name)) for name in strange[:1]), node]
 
@@ -155,14 +178,17 @@ class Mediation(ast.NodeTransformer):
 
     def _annotated(self, node: Any) -> Any:
         if node.annotation and self._hints_run:
-            node.annotation = self._class(node.annotation)
+            node.annotation = self._hint(node.annotation)
         return node
+
+    def _hint(self, node: ast.expr) -> ast.expr:
+        return asked(HINT, node) if is_type(node) else self.visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Guard a function, and what it is said to return where that runs."""
         hint, node.returns = node.returns, None
         self.generic_visit(node)
-        node.returns = self._class(hint) if hint and self._hints_run else hint
+        node.returns = self._hint(hint) if hint and self._hints_run else hint
         return node
 
     visit_AsyncFunctionDef: Any = visit_FunctionDef  # noqa: N815 (what `ast` calls)
@@ -188,6 +214,11 @@ def refused(name: str, node: ast.expr) -> ast.expr:
     return ast.copy_location(asked(REFUSE, ast.Constant(name)), node)
 
 
+def is_type(node: ast.expr) -> bool:
+    """Say whether an expression is the bare name `type`."""
+    return isinstance(node, ast.Name) and node.id == "type"
+
+
 def is_reserved(name: str) -> bool:
     """Say whether a bare name is the interpreter's own, such as `__builtins__`."""
     return name.startswith("__") and name.endswith("__") and name not in DESCRIBING | CALLED | {"__class__"}
@@ -200,14 +231,14 @@ def is_special(name: str) -> bool:
 
 
 def statements_of(kind: ast.ClassDef) -> list[ast.AST]:
-    """Return all that a class's body binds by itself, at any depth but in functions."""
+    """Return all that a class's body binds by itself, at any depth but in the bodies of functions and classes."""
     waiting: list[ast.AST] = list(kind.body)
     found = []
     while waiting:
         part = waiting.pop()
         found.append(part)
-        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            waiting += ast.iter_child_nodes(part)
+        within = in_list(part.body) if isinstance(part, SCOPES) else []
+        waiting += (each for each in ast.iter_child_nodes(part) if each not in within)
     return found
 
 

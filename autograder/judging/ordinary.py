@@ -40,7 +40,8 @@ torch.testing torch.version traceback.format_exc traceback.print_exc typing typi
 """)
 OF_TORCH = (
     listed("""
-Generator Size Tensor as_tensor asarray atleast_1d atleast_2d atleast_3d autocast block_diag broadcast_shapes cdist
+BoolTensor DoubleTensor FloatTensor Generator IntTensor LongTensor Size Tensor
+as_tensor asarray atleast_1d atleast_2d atleast_3d autocast block_diag broadcast_shapes cdist
 cartesian_prod compile device dtype einsum enable_grad finfo from_numpy get_default_device
 get_default_dtype get_num_threads iinfo inference_mode is_complex is_floating_point
 is_grad_enabled is_tensor layout load manual_seed meshgrid no_grad norm save seed set_default_device set_default_dtype
@@ -56,8 +57,9 @@ enum.property functools.singledispatch functools.singledispatchmethod functools.
 inspect.signature matplotlib.backends matplotlib.sphinxext matplotlib.testing numpy.info numpy.load
 numpy.test operator.attrgetter operator.call operator.methodcaller pandas.eval pandas.read_pickle PIL.ImageMath
 sklearn.utils string.Formatter timeit.repeat timeit.timeit torch.autograd.graph torch.autograd.profiler_util
-torch.cuda.CUDAPluggableAllocator torch.load torch.random typing.get_type_hints unittest.mock
-""")  # in those modules, what finds or runs something that a text names, knows how inputs were drawn, or keeps hooks
+torch.cuda.CUDAPluggableAllocator torch.frombuffer torch.load torch.random typing.evaluate_forward_ref typing.get_origin
+typing.get_type_hints unittest.mock
+""")  # what finds or runs something that a text names, knows how inputs were drawn, keeps hooks, or changes bytes
 LEADING = listed("""
 asyncio autograder builtins concurrent ctypes gc importlib inspect joblib multiprocessing os pickle subprocess sys
 threading torch

@@ -24,6 +24,10 @@ class Fields(dict[str, Any]):
         self._setting(self._owner, name, value)
         super().__setitem__(name, value)
 
+    def __reduce__(self) -> Any:
+        """Copy it as a dictionary: a copy is no object's."""
+        return dict, (dict(self),)
+
     def update(self, *given: Any, **named: Any) -> None:
         """Set several."""
         for name, value in dict(*given, **named).items():
@@ -52,7 +56,7 @@ class Text(string.Formatter):
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """Return what a name in the text stands for."""
         first, rest = string._string.formatter_field_name_split(field_name)  # type: ignore[attr-defined]
-        found = self.get_value(first, args, kwargs)
+        found = self._guard.seen(self.get_value(first, args, kwargs))
         for is_attribute, name in rest:
             found = self._guard.get(found, name) if is_attribute else self._guard.seen(found[name])
         return found, first

@@ -20,7 +20,7 @@ from torch import Tensor
 from ...errors import SandboxError
 from ...judging.black_box import Answer, Arguments
 from ...judging.fingerprint import MOST_ENTRIES, TOO_LARGE
-from ...judging.operators import MOST_NAMES
+from ...judging.operators import AND_MORE, MOST_NAMES
 from ...judging.settings import CHANGED_SETTINGS
 from ...judging.values import Lost, Other, Outcome, Raised, Returned, has_numbers, numbers_of, plain
 from ..untrusted import parse_json
@@ -162,7 +162,9 @@ def unpack_outcome(message: bytes) -> Outcome:
             return Raised(*(words(header[key], LONGEST_WORDS) for key in ("raised", "text", "where", "shapes")))
         if "lost" in header:
             return Lost(words(header["lost"], LONGEST_WORDS))
-        ran = tuple(words(name, LONGEST_NAME) for name in list(header["ran"])[:MOST_NAMES])
+        names = list(header["ran"])
+        names = names if len(names) <= MOST_NAMES else [*names[: MOST_NAMES - 1], AND_MORE]
+        ran = tuple(words(name, LONGEST_NAME) for name in names)
         settings = tuple(name for name in CHANGED_SETTINGS if name in list(header["settings"]))
         return Returned(decode(header["tree"], tensors, ValueAllowance()), header.get("changed") is True, settings, ran)
     except SandboxError:

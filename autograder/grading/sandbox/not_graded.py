@@ -13,6 +13,7 @@ import torch
 
 MAGICS = ("pip", "conda", "mamba", "micromamba", "uv", "timeit", "prun", "debug", "pdb", "edit", "sx", "system", "sc")
 CELL_MAGICS = ("!", "bash", "sh", "script", "sx", "system", "perl", "ruby", "pypy", "python", "python2", "python3")
+MOST_GIVEN = 6  # to `open` by place, after the name; the seventh is an opener, which returns a number
 NOBODY_TYPES = "`input` waits for somebody who types, and when graded nobody does."
 
 
@@ -72,7 +73,7 @@ def not_stopped(*_given: object, **_options: object) -> None:
 
 def open_by_name(file: Any, *given: Any, **options: Any) -> Any:
     """Open a file by its name. What is open already has numbers, and that is the sandbox's own line to the judge."""
-    if not isinstance(file, str | bytes | os.PathLike):
+    if not isinstance(file, str | bytes | os.PathLike) or len(given) > MOST_GIVEN or options.get("opener"):
         raise TypeError("When graded, a file is opened by its name.")
     return io.open(file, *given, **options)  # noqa: UP020 - `open` is this function
 

@@ -7,6 +7,7 @@ whatever leads there. Source: PEP 578.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
@@ -23,7 +24,7 @@ SHELL = "IPython.core.interactiveshell", "run_code"
 PROCESS_CLASS: Callable[..., type] = dataclasses._process_class  # type: ignore[attr-defined]
 REFUSED = "A text was to run as code. Nobody reads texts, so none runs where this is recorded: write it as Python."
 NO_OTHER_CODE = "The code of a function was to be changed, which nobody could read. Write another function."
-NO_NAME = "The name of a dataclass's field was changed to something that is no name."
+NO_NAME = "What the name of a dataclass's field would be is no name."
 
 
 @lru_cache(maxsize=1)
@@ -66,8 +67,15 @@ def may_run(frame: FrameType) -> bool:
 
 
 def process_class(process: Callable[..., type], kind: type, *given: Any, **options: Any) -> type:
-    """Make a dataclass, unless the name of a field has been changed to something that is no name."""
-    fields = (field for base in kind.__mro__ for field in vars(base).get("__dataclass_fields__", {}).values())
-    if any(type(field.name) is not str or not field.name.isidentifier() for field in fields):
+    """Make a dataclass, unless a field has something for its name that is none, or may come to have it."""
+    kept = [vars(base).get("__dataclass_fields__", {}) for base in kind.__mro__]
+    if any(type(each) is not dict for each in (*kept, vars(kind).get("__annotations__", {}))):
         raise TypeError(NO_NAME)
+    fields = [field for each in kept for field in each.values()]
+    fields += [value for value in vars(kind).values() if isinstance(value, dataclasses.Field)]
+    if any(type(field) is not dataclasses.Field for field in fields):
+        raise TypeError(NO_NAME)
+    names = [*(field.name for field in fields), *inspect.get_annotations(kind)]
+    if any(name is not None and (type(name) is not str or not name.isidentifier()) for name in names):
+        raise TypeError(NO_NAME)  # a field has none yet where it stands in the class
     return process(kind, *given, **options)
