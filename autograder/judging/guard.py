@@ -42,7 +42,18 @@ from .kinds import (
     word_of,
     words_in,
 )
-from .ordinary import CALLED, DESCRIBING, KEPT_FOR_LATER, MODULES, READ, RUN_TEXTS, SETTABLE, Ordinary, is_plain_builtin
+from .ordinary import (
+    CALLED,
+    DESCRIBING,
+    KEPT_FOR_LATER,
+    MODULES,
+    READ,
+    RUN_TEXTS,
+    SETTABLE,
+    Ordinary,
+    is_dunder,
+    is_plain_builtin,
+)
 from .stand_ins import Fields, Held, Text, plain_text, without_guard
 from .values import Outcome, Raised
 from .vocabulary import is_usual_part
@@ -231,16 +242,10 @@ class Guard:
         """Return a value of a kind that has to be looked at."""
         if id(value) in self._instead:
             return self._instead[id(value)]
-        if id(value) in self._granted or self._is_own(value):
-            return value
-        if kind in AROUND_OTHERS:
+        if kind in AROUND_OTHERS and id(value) not in self._granted:
             self.seen(getattr(value, AROUND_OTHERS[kind]))
-            return value
-        if issubclass(kind, types.ModuleType):
-            if not self._ordinary.module(value.__name__):
-                self.refuse(value.__name__)
-        elif not (self._is_allowed(value) if callable_of(kind) or issubclass(kind, type) else self._fits(kind)):
-            self.refuse(word_of(value))
+        elif not self._may_have(value):
+            self.refuse(value.__name__ if issubclass(kind, types.ModuleType) else word_of(value))
         return value
 
     def _is_own(self, value: Any) -> bool:
@@ -321,7 +326,7 @@ class Guard:
         """Stop code that uses a private name which is not its own; say whether it is the language's, used as usual."""
         if name in DESCRIBING or (name in READ | {"__class__"} and not setting):
             return False
-        special = name.startswith("__") and name.endswith("__")
+        special = is_dunder(name)
         own, home = self._where(owner, name)
         if special and name in CALLED and not own and not setting and self._fits_owner(owner, home, name):
             return True

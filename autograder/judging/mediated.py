@@ -11,7 +11,7 @@ import ast
 from typing import Any
 
 from .guard import ABOUT, BASE, CASE, EACH, GET, GRANT, HELD, HINT, IMPORT, OWNER, REFUSE, SEEN, TYPE
-from .ordinary import CALLED, DESCRIBING, READ
+from .ordinary import CALLED, DESCRIBING, READ, is_dunder
 from .syntax import bound_at
 
 ABOUT_CLASSES = ("isinstance", "issubclass")
@@ -196,7 +196,7 @@ class Mediation(ast.NodeTransformer):
     def _mangled(self, name: str) -> str:
         """Return an attribute's name as Python takes it within a class."""
         kind = self._classes[-1].lstrip("_") if self._classes else ""
-        return f"_{kind}{name}" if kind and name.startswith("__") and not name.endswith("__") else name
+        return f"_{kind}{name}" if kind and name.startswith("__") and not is_dunder(name) else name
 
     @staticmethod
     def _statement(node: ast.stmt, word: str, *given: ast.expr) -> ast.stmt:
@@ -221,13 +221,12 @@ def is_type(node: ast.expr) -> bool:
 
 def is_reserved(name: str) -> bool:
     """Say whether a bare name is the interpreter's own, such as `__builtins__`."""
-    return name.startswith("__") and name.endswith("__") and name not in DESCRIBING | CALLED | {"__class__"}
+    return is_dunder(name) and name not in DESCRIBING | CALLED | {"__class__"}
 
 
 def is_special(name: str) -> bool:
     """Say whether a name in a class is one of the language's or a library's hooks that is not ordinary there."""
-    dunder = name.startswith("__") and name.endswith("__")
-    return dunder and name not in DESCRIBING | READ | CALLED | {"__annotations__", "__match_args__"}
+    return is_dunder(name) and name not in DESCRIBING | READ | CALLED | {"__annotations__", "__match_args__"}
 
 
 def statements_of(kind: ast.ClassDef) -> list[ast.AST]:

@@ -93,6 +93,11 @@ EXACT = ("torch", "autograder", "numpy")  # of these, each module has to be allo
 OF_NUMPY = listed("numpy.fft numpy.linalg numpy.polynomial numpy.random numpy.typing")  # allowed where NumPy is
 
 
+def is_dunder(name: str) -> bool:
+    """Say whether a name is one of the language's: two underscores at either end."""
+    return name.startswith("__") and name.endswith("__")
+
+
 class Ordinary:
     """Says which modules are ordinary where some more may be used, and which names in them.
 
